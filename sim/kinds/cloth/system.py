@@ -141,7 +141,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def active_settings(self) -> ClothSettings | None:
-        return self.cloth.settings if self.cloth is not None else None
+        settings = self.cloth.settings if self.cloth is not None else None
+        # Settings of a sheet that is fitted anew, for another body, are not active: they name no cached steps.
+        return None if self._fitting.job is not None and self._fitting.settings == settings else settings
 
     def prepare(self) -> bool:
         return False
