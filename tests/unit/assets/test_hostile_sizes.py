@@ -211,7 +211,7 @@ MOTION = "MOTION\nFrames: {}\nFrame Time: 0.1\n"
             + MOTION.format(300_000) + "0\n" * 300_000,
             r"MOTION: has 2,400,300,000 poses \(300,000 frames of 8,001 joints\)",
         ),
-        (
+        campaign(
             "HIERARCHY\nROOT a\n{\nCHANNELS 0\n" + "JOINT b\n{\nCHANNELS 1 Xrotation\n}\n" * 8000 + "}\n"
             + MOTION.format(200) + "0 " * 1_600_000,
             "MOTION: has 1,600,200 poses",

@@ -198,6 +198,7 @@ def test_bending_of_a_mesh_ignores_how_it_lies() -> None:
     assert rows.weights == pytest.approx(turned.weights, rel=1e-6, abs=1e-6 * np.abs(rows.weights).max())
 
 
+@pytest.mark.campaign
 def test_a_mesh_hangs() -> None:
     settings = ClothSettings(
         solver=ClothSolving.LINES, source=ClothSource.MESH, pin_list="0-8", stretch_stiffness=1e4, density=0.2,
