@@ -12,7 +12,7 @@ import io
 import math
 import operator
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -26,12 +26,13 @@ from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
 from sinew.app.document.document import Document
 from sinew.app.failure.errors import print_warnings
 from sinew.app.headless.image_sink import is_numbered, is_video, picture_sink
-from sinew.app.headless.renderer import VIEWS, Renderer
+from sinew.app.headless.renderer import Renderer
 from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened, require_inside, with_files
-from sinew.app.jobs.export import as_drawn, default_frames, export_scene
-from sinew.app.jobs.options import format_options, frame_range, require_folder
-from sinew.app.jobs.render import without_overlays
+from sinew.app.jobs.export import ExportJob, as_drawn, default_frames, export_scene
+from sinew.app.jobs.job import IMAGE, PYTHON, keywords, options_of
+from sinew.app.jobs.options import Size, Span, format_options, require_folder
+from sinew.app.jobs.render import RenderJob, refused, without_overlays
 from sinew.app.jobs.simulate import refuse, simulated_arrays
 from sinew.app.plugins import plugin_loading, plugins
 from sinew.app.project.model_scene import scene_of_model
@@ -257,15 +258,9 @@ class Project(abc.ABC):
 
     # --- output ---------------------------------------------------------------------------------------
 
+    @keywords(IMAGE, RenderJob)
     def render(
-        self,
-        size: tuple[int, int] = (1280, 720),
-        *,
-        time: float | None = None,
-        view: str | None = None,
-        camera: str = "",
-        alpha: bool = False,
-        samples: int | None = None,
+        self, size: Size | tuple[int, int] = (1280, 720), *, time: float | None = None, **look: Any
     ) -> npt.NDArray[np.uint8]:
         """Renders an image: shape (height, width, 3), or 4 with `alpha`, row 0 at the top.
 
@@ -273,12 +268,8 @@ class Project(abc.ABC):
             size: Width and height [px].
             time: Scene time [s], to which the simulation runs; None for the current step, before any step for the
                 playhead.
-            view: "front", "side", "top" and so on; by default the camera of the project, else the scene is framed.
-            camera: Name of a camera of the scene, or "cuts".
-            alpha: Transparent background, straight alpha.
-            samples: Number of averaged images, as for `sinew render --samples`.
         """
-        _require_image(size, view, samples)
+        job = RenderJob(scene=Path(), output=Path(), size=Size.of(size), **look)
         if time is not None and not math.isfinite(time):
             raise ValueError(f"time = {time} is not finite")
         with self._current() as run:
@@ -289,27 +280,17 @@ class Project(abc.ABC):
         if is_active:
             step = max(round((time - start) / STEP_TIME), 0)
             self.simulate(step) if step < count else self._advance(step)
-        with self._current() as run:
-            renderer = Renderer(
-                run.engine.context, self._drawn(), size, alpha=alpha, through=camera, samples=samples, run=run
-            )  # fmt: skip
-            try:
-                return renderer.picture([time], renderer.camera(view, [time]))
-            finally:
-                renderer.release()
+        with self._current() as run, _renderer(run, self._drawn(), job) as renderer:
+            return renderer.picture([time], renderer.camera(job.view, [time]))
 
+    @keywords(PYTHON, RenderJob, ExportJob)
     def export(
         self,
         path: Path | str,
-        frames: tuple[int, int] | range | str | None = None,
+        frames: Span | tuple[int, int] | range | str | None = None,
         *,
-        rate: float = 1.0 / STEP_TIME,
-        size: tuple[int, int] = (1280, 720),
-        view: str | None = None,
-        camera: str = "",
-        samples: int | None = None,
-        nodes: Sequence[str] = (),
         options: Mapping[str, object] = {},
+        **more: Any,
     ) -> None:
         """Writes the scene over time, or renders images or a video; the extension of the file names the format.
 
@@ -319,47 +300,38 @@ class Project(abc.ABC):
             path: As for `sinew export` and `sinew render`; images have a number such as %04d in their name.
             frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for the clip
                 once, else 5 seconds.
-            rate: Frames per second.
-            size, view, camera, samples: Of images and videos, as for `render`.
-            nodes: Names of the nodes of a scene; all visible ones if empty.
             options: Of the format, as for `--option`.
         """
-        _require_image(size, view, samples)
-        if not 0.0 < rate <= 1000.0:
-            raise ValueError(f"rate = {rate:g} is not above 0 and up to 1000 Hz")
         target, scene = Path(path), self._drawn()
-        frames = default_frames(scene, rate) if frames is None else frames
-        frames = frame_range(frames) if isinstance(frames, str) else frames
-        if isinstance(frames, tuple):
-            first, last = frames
-            frames = range(first, last + 1)
-        if not frames or frames.step != 1 or frames[0] < 0:
-            raise ValueError(f"{frames} is not an ascending range of frames from 0")
-        require_folder(target)
         is_scene = target.suffix.lower() in SCENE_FORMATS.suffixes()
-        format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
-        if len(frames) > 1 and not (is_scene or is_video(target) or is_numbered(target)):
+        rate = more.setdefault("rate", None) or 1.0 / STEP_TIME
+        more["frames"] = chosen = Span.of(frames) if frames is not None else default_frames(scene, rate)
+        own = {one.name for one in options_of(ExportJob if is_scene else RenderJob)}
+        job = (ExportJob if is_scene else RenderJob)(
+            scene=scene.path, output=target, options=tuple(f"{key}={value}" for key, value in options.items()),
+            **{name: value for name, value in more.items() if name in own},
+        )  # fmt: skip
+        require_folder(target)
+        if not (is_scene or len(chosen.numbers) == 1 or is_video(target) or is_numbered(target)):
             raise ValueError(f"{target}: several frames need a number such as %04d in the name")
+        format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
         require_package(target, format)
-        chosen = format_options(format, [f"{key}={value}" for key, value in options.items()], target)
+        if isinstance(job, RenderJob) and (reason := refused(job)):
+            raise ValueError(f"{target}: {reason}")
+        settings = format_options(format, job.options, target)
         with self._separate(with_bake=not is_scene) as run:
-            if is_scene:
-                export_scene(
-                    run, as_drawn(scene, None), target, chosen, (frames[0], frames[-1]), rate=rate, nodes=nodes,
-                    progress=lambda _: self._look_for_stop(),
-                )  # fmt: skip
+            if isinstance(job, ExportJob):
+                export_scene(run, as_drawn(scene, None), job, settings, lambda _: self._look_for_stop())
                 return
-            renderer = Renderer(run.engine.context, scene, size, through=camera, samples=samples, run=run)
-            times = [frame / rate for frame in frames]
-            try:
-                shown = renderer.camera(view, times)
-                with picture_sink(target, size, rate, chosen, alpha=False, preview=None) as sink:
-                    for frame, time in zip(frames, times, strict=True):
+            times = [frame / rate for frame in chosen.numbers]
+            with _renderer(run, scene, job) as renderer:
+                shown = renderer.camera(job.view, times)
+                size = job.size.width, job.size.height
+                with picture_sink(target, size, rate, settings, alpha=job.alpha, preview=None) as sink:
+                    for frame, time in zip(chosen.numbers, times, strict=True):
                         self._look_for_stop()
                         image = renderer.picture([time], shown)
                         sink.add(frame, image, renderer.layers(image, shown) if sink.has_layers else None)
-            finally:
-                renderer.release()
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
@@ -463,11 +435,16 @@ def _require(least: int, **counts: int) -> None:
             raise ValueError(f"{name} = {count} is less than {least}")
 
 
-def _require_image(size: tuple[int, int], view: str | None, samples: int | None) -> None:
-    width, height = size
-    _require(1, width=width, height=height, samples=1 if samples is None else samples)
-    if view not in (None, "saved", *VIEWS):
-        raise LookupError(f"there is no view {view!r}{near(str(view), ('saved', *VIEWS))}")
+@contextlib.contextmanager
+def _renderer(run: SceneRun, scene: OpenedScene, job: RenderJob) -> Iterator[Renderer]:
+    size = job.size.width, job.size.height
+    made = Renderer(
+        run.engine.context, scene, size, alpha=job.alpha, through=job.camera, samples=job.samples, run=run
+    )  # fmt: skip
+    try:
+        yield made
+    finally:
+        made.release()
 
 
 def _bake_of(scene: OpenedScene) -> Bake | None:

@@ -3,7 +3,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sinew.app.jobs.settings import ExportSettings, RenderSettings
+from sinew.app.jobs.export import ExportJob
+from sinew.app.jobs.job import form_class
+from sinew.app.jobs.render import RenderJob
 from sinew.app.plugins import plugins
 from sinew.app.project.project_file import PROJECT_SUFFIX
 from sinew.resources import path
@@ -100,7 +102,7 @@ def guide_texts() -> dict[str, str]:
             page = _page_of(name)
             text = settings_text(found, "Settings" if page == name else f"{kind.label}: settings")
             texts[page] = texts.get(page, "") + text
-    chosen = {"Rendering": RenderSettings, "Export": ExportSettings}
+    chosen = {"Rendering": form_class(RenderJob), "Export": form_class(ExportJob)}
     chosen |= {known.name: known.options for known in SCENE_FORMATS if known.options is not None}
     parts = (settings_text(params_of(settings), n) for n, settings in chosen.items())
     return texts | {"output": "".join(parts)}

@@ -17,8 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sinew.app.jobs.settings import ExportSettings, RenderSettings, VerifySettings, missing_codecs
+from sinew.app.jobs.export import ExportJob
+from sinew.app.jobs.job import form_class
+from sinew.app.jobs.render import RenderJob
+from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
+from sinew.app.output.pictures import missing_codecs
 from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.inspector.editors import MakeChoices, SettingsForm
@@ -31,17 +35,14 @@ PREVIEW_PERIOD = 500  # [ms] between two checks for a new preview
 
 
 class OutputWindow(QDialog):
-    """Window of renderings and exports that may stay open.
-
-    `export` gets settings, the format and its options; `cameras` lists the cameras of the scene.
-    """
+    """Window of renderings and exports that may stay open; `cameras` lists the cameras of the scene."""
 
     def __init__(
         self,
         queue: JobQueue,
-        render: Callable[[RenderSettings], None],
-        export: Callable[[ExportSettings, SceneFormat, msgspec.Struct | None], None],
-        verify: Callable[[VerifySettings], None],
+        render: Callable[[], None],
+        export: Callable[[], None],
+        verify: Callable[[], None],
         cameras: MakeChoices,
         parent: QWidget | None = None,
     ) -> None:
@@ -49,13 +50,13 @@ class OutputWindow(QDialog):
         self.setWindowTitle("Render, Export and Verify")
         self._queue = queue
         self._offered: dict[SettingsForm, tuple[int, int, float]] = {}
-        self.render_form = SettingsForm(RenderSettings(), cameras)
-        self.export_form = SettingsForm(ExportSettings())
-        self.verify_form, self.verify_button = SettingsForm(VerifySettings()), QPushButton("Verify…")
+        self.render_form = SettingsForm(form_class(RenderJob)(), cameras)
+        self.export_form = SettingsForm(form_class(ExportJob)())
+        self.verify_form, self.verify_button = SettingsForm(form_class(VerifyJob)()), QPushButton("Verify…")
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
-        self.render_button.clicked.connect(lambda: render(self.render_settings))
-        self.export_button.clicked.connect(lambda: export(self.export_settings, self.format, self.options))
-        self.verify_button.clicked.connect(lambda: verify(self.verify_settings))
+        self.render_button.clicked.connect(lambda: render())
+        self.export_button.clicked.connect(lambda: export())
+        self.verify_button.clicked.connect(lambda: verify())
         self._build_pages()
         self._build_list()
         self.setMinimumWidth(self.fontMetrics().height() * 30)
@@ -113,10 +114,6 @@ class OutputWindow(QDialog):
         chosen: SceneFormat = self.formats.currentData()
         return chosen
 
-    @property
-    def options(self) -> msgspec.Struct | None:
-        return self.options_of(self.format)
-
     def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
         """Returns options as last chosen; None if the options of the format were never shown."""
         form = self._options.get(format.name)
@@ -125,7 +122,7 @@ class OutputWindow(QDialog):
     def show_page(self, page: int, format: SceneFormat | None = None) -> None:
         """Shows the page of renderings, 0, exports, 1, or verifications, 2."""
         self.tabs.setCurrentIndex(page)
-        self.render_form.show_values(camera=self.render_settings.camera)
+        self.render_form.show_values(camera=self.render_form.settings.camera)
         if format is not None:
             self.formats.setCurrentIndex(self.formats.findText(format.name, Qt.MatchFlag.MatchStartsWith))
         self.show()
@@ -142,28 +139,11 @@ class OutputWindow(QDialog):
 
         Renderings use the frame rate of the scene; exports contain every step of the simulation.
         """
-        for form, held, at in (
-            (self.render_form, self.render_settings, rate),
-            (self.export_form, self.export_settings, 1.0 / STEP_TIME),
-        ):
+        for form, at in ((self.render_form, rate), (self.export_form, 1.0 / STEP_TIME)):
+            held = form.settings
             if (held.first, held.last, held.rate) == self._offered.get(form, (0, 0, held.rate)):
                 self._offered[form] = (round(start * at), round(end * at), at)
                 form.show_values(**dict(zip(("first", "last", "rate"), self._offered[form], strict=True)))
-
-    @property
-    def render_settings(self) -> RenderSettings:
-        assert isinstance(self.render_form.settings, RenderSettings)
-        return self.render_form.settings
-
-    @property
-    def export_settings(self) -> ExportSettings:
-        assert isinstance(self.export_form.settings, ExportSettings)
-        return self.export_form.settings
-
-    @property
-    def verify_settings(self) -> VerifySettings:
-        assert isinstance(self.verify_form.settings, VerifySettings)
-        return self.verify_form.settings
 
     def _grow(self) -> None:
         """Enlarges the window for new content; labels with word wrap do not request their height."""

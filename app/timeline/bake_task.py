@@ -7,6 +7,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from sinew.app.document.document import Document
+from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import cache_folder
@@ -275,8 +276,8 @@ class VerifyTask(QObject):
                 self.failed.emit(str(project), str(error))
                 return
             self._copy = str(copy)
-            words = ["verify", str(copy), "--bake", str(cache_folder(project)), "--backend", self._client.back_end]
-            self._queue.add(OutputJob(project, words, folder, self._queue.permitted))
+            job = VerifyJob(projects=(copy,), bake=cache_folder(project), backend=self._client.back_end)
+            self._queue.add(OutputJob(project, self._queue.for_copy(job), folder))
 
     def cancel(self) -> None:
         self._queue.cancel_all()

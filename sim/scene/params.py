@@ -282,6 +282,12 @@ def bounded(settings: S) -> S:
     )
 
 
+def changed_values(settings: msgspec.Struct | None) -> dict[str, Any]:
+    """Returns values that differ from their defaults, by name."""
+    records = params_of(type(settings)) if settings is not None else ()
+    return {r.name: value for r in records if (value := getattr(settings, r.name)) != r.default}
+
+
 def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH) -> S:
     """Replaces every file path, or name of another role, by `change(path)`, also in lists; empty ones stay."""
     changed: dict[str, Any] = {}

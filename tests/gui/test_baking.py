@@ -289,11 +289,12 @@ def test_bakes_of_several_projects_are_one_job_with_a_line_for_each(baked, qtbot
 
     entries = editor.document.undo_stack.count()
     editor.dialogs.path = None
-    job = verified(outside=True)
+    job = verified(allow_outside=True)
     assert (job.state, job.name, job.text) == (DONE, "Verify a.sinew", "1 node, 20 steps, bit-identical")
     editor.dialogs.path = other
-    job = verified(workers=2, outside=False)
-    assert ["--allow-outside" in job.words for job in queue.jobs] == [True, False]
+    job = verified(workers=2, allow_outside=False)
+    assert [job.command.permitted.outside for job in queue.jobs] == [True, False]
+    assert not any(job.command.permitted.kernels for job in queue.jobs)
     assert job.state == FAILED
     assert job.text.splitlines() == [
         f"b.sinew: has no baked steps; {cache_folder(other).name} is missing",

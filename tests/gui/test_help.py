@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QApplication
 from acme_rope.kind import ROPE
 from sinew import resources
 from sinew.app.help.guide import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
-from sinew.app.jobs.settings import RenderSettings
+from sinew.app.jobs.job import form_class
+from sinew.app.jobs.render import RenderJob
 from sinew.resources import path as resource
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.params import params_of
@@ -97,7 +98,7 @@ def test_the_guide_has_every_panel_and_kind_and_no_broken_link(fresh):
     wanted = {"index", "viewport", "outliner", "inspector", "timeline", "timings", "messages", "output", *KINDS}
     assert wanted <= {page.stem for page in GUIDE.glob("*.md")}
     for name, text in guide_texts().items():
-        settings = KINDS[name].settings if name in KINDS else RenderSettings
+        settings = KINDS[name].settings if name in KINDS else form_class(RenderJob)
         assert all(record.declared.doc in text for record in params_of(settings))
 
 

@@ -436,7 +436,7 @@ class SettingsForm(QWidget):
 
     def __init__(self, settings: msgspec.Struct, choices: MakeChoices = lambda: Choices("")) -> None:
         super().__init__()
-        self.settings = settings
+        self.settings: Any = settings
         self._editors: dict[str, ValueEditor] = {}
         layout = QFormLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
