@@ -16,7 +16,7 @@ import numpy as np
 from sinew.app.failure.errors import print_line
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.renderer import Renderer, default_samples
-from sinew.app.headless.run import headless
+from sinew.app.headless.run import headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.jobs.job import WORDS, option, record_of
 from sinew.app.jobs.options import Opening, ProgressLines, SceneFile, Span, output, require_folder
@@ -58,7 +58,7 @@ def run(job: ReportJob) -> None:
     times = frame_times(scene, job.frames)
     label = f"measuring {job.scene.name}"
     with headless() as context, Progress(label, lines=job.progress) as progress:
-        renderer = Renderer(context, scene, SIZE)
+        renderer = Renderer(context, scene, SIZE, bake=known_bake(scene.path))
         try:
             camera = renderer.camera(None, [times[0], times[-1]])
             samples: list[FrameSample] = []
