@@ -135,6 +135,11 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * pushed.xyz;
+#endif
+    resting_acceleration = length(pressing);
     collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
 #ifdef SKIN
     float begins = u_progress.y - u_substep / STEP_TIME;

@@ -44,10 +44,11 @@ class MappedLines(LineOracle):
         alone = replace(actions, colliders=())
         found = super().substep(particles, alone, gusts, share, fraction, inertia, adds_load=adds_load)
         held, h = actions.held[:, None], self.settings.substep_time
+        pressing = float(np.linalg.norm(self.constants.gravity))
         for collider in actions.colliders:
             contact = collider_contact(collider, found.positions, fraction, self.settings.step_time, h)
             contact = replace(contact, friction=contact.friction * self._friction)
-            hit = bounce(found.positions, found.velocities, contact, self.constants.clearance, h)
+            hit = bounce(found.positions, found.velocities, contact, self.constants.clearance, h, pressing)
             found = Particles(np.where(held, found.positions, hit[0]), np.where(held, found.velocities, hit[1]))
         return found if adds_load else self._kept(found)
 

@@ -96,5 +96,7 @@ def _free(
         contact = collider_contact(collider, positions, fraction, settings.step_time, h)
         friction = contact.friction * values.get(ClothMap.FRICTION, 1.0)
         contact = dataclasses.replace(contact, friction=friction)
-        positions, velocities = bounce(positions, velocities, contact, constants.clearance, h)
+        positions, velocities = bounce(
+            positions, velocities, contact, constants.clearance, h, float(np.linalg.norm(constants.gravity))
+        )
     return Particles(positions, velocities)

@@ -47,6 +47,7 @@ def step(
     """Returns the state after a step that begins at `time` [s]; the gusts stay as they are then."""
     constants, gusts = constants_of(settings), gusts_at(settings, time, actions.travel)
     h, count = settings.substep_time, settings.substeps
+    pressing = float(np.linalg.norm(constants.gravity))
     masses, held = (model.shares * constants.mass_scale)[:, None], actions.held[:, None]
     for index in range(count):
         before, speed = particles.positions, particles.velocities
@@ -58,7 +59,7 @@ def step(
             velocities, positions = velocities + change, positions + h * change + push
         for collider in actions.colliders:
             contact = collider_contact(collider, positions, (index + 1) / count, settings.step_time, h)
-            positions, velocities = bounce(positions, velocities, contact, constants.clearance, h)
+            positions, velocities = bounce(positions, velocities, contact, constants.clearance, h, pressing)
         way = (actions.targets - before) / (count - index)
         particles = ClothParticles(np.where(held, before + way, positions), np.where(held, way / h, velocities))
     return particles
