@@ -1,7 +1,7 @@
 // State of one particle of a cloth at the end of a substep of lines.
 // Inputs: state at its beginning, solved points (offset [m], inverse mass, 0 if held), colliders. Outputs: the record of
 // the state, with the velocity from the offset, after contacts.
-// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS as in cloth/step.glsl.
+// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS, FIELDS as in cloth/step.glsl.
 
 #include "cloth/spring.glsl"
 #include "cloth/offset.glsl"
@@ -21,6 +21,11 @@ uniform float u_inverse_mass;      // inverse mass of a particle with a share of
 #endif
 
 uniform float u_substep;           // [s]
+uniform vec3 u_gravity;            // [m/s2]
+#ifdef FIELDS
+uniform samplerBuffer u_fields;    // as in cloth/step.glsl
+uniform vec2 u_kick;
+#endif
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // as in cloth/step.glsl
 #if defined(PIN_MAPS) || defined(FRICTION_MAP)
@@ -56,6 +61,11 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * texelFetch(u_fields, 2 * id).xyz;
+#endif
+    resting_acceleration = length(pressing);
     Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
     collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif

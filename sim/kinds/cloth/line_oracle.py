@@ -167,7 +167,10 @@ class LineOracle:
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
         moved, speed = ClothParticles(places, velocities), particles.velocities
-        hit, hit_velocities = collided(model, settings, speed, moved, actions.colliders, fraction, self.friction)
+        pressing = float(np.linalg.norm(self.constants.gravity))
+        hit, hit_velocities = collided(
+            model, settings, speed, moved, actions.colliders, fraction, self.friction, pressing
+        )
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:

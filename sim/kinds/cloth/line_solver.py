@@ -65,7 +65,7 @@ Measured with sheets that hang and swing: from 8 on nothing jitters, and less is
 """
 
 _PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
-_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "YIELDING_SKIN", "FRICTION_MAP", "PIN_MAPS")
+_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "YIELDING_SKIN", "FRICTION_MAP", "PIN_MAPS", "FIELDS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +297,8 @@ class LineSolver(Owner):
             if self._sampler is None:
                 self._sampler = self.owns(FieldSampler(self._library, state.count))
             reads["u_fields"] = self._sampler.sample(inputs.fields, state.texture)
-            predict.program["u_kick"] = (STEP_TIME, 1.5 / settings.substeps)
+            for kernel in (predict, finish):
+                kernel.program.set_if_active("u_kick", (STEP_TIME, 1.5 / settings.substeps))
         if "SELF" in features and finds_contacts:
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
