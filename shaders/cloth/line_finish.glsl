@@ -16,7 +16,14 @@ const float STEP_TIME = 1.0 / 60.0;
 #endif
 
 uniform samplerBuffer u_state;
-uniform samplerBuffer u_points;
+uniform samplerBuffer u_points;    // in ORDER
+#ifdef ORDER
+#include "cloth/line_layout.glsl"
+#else
+int point_of(int id) {
+    return id;
+}
+#endif
 #ifdef SELF
 #define SOLVED
 #include "cloth/self_contact.glsl"
@@ -39,7 +46,7 @@ uniform samplerBuffer u_pins;      // target [m], 1 if held
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
-    vec4 point = texelFetch(u_points, id);
+    vec4 point = texelFetch(u_points, point_of(id));
     vec3 remainder = remainder_of(texelFetch(u_state, 2 * id + 1).w, first.xyz);
     Particle solved = Particle(first.xyz + point.xyz, (point.xyz - remainder) / u_substep);
     Particle moved = solved;
