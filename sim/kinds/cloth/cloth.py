@@ -109,6 +109,7 @@ class Cloth(Owner):
         self.statistics: ClothStatistics | None = None
         self.measures_lines = False
         self.lines: LineMeasures | None = None
+        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
         self._lines_asked = settings, 0
         self._context, self._library = context, library
         self._is_measured = True
@@ -486,7 +487,7 @@ class Cloth(Owner):
         self.placements += 1
         self.stopped = ""
         self.statistics = self.lines = None
-        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
+        self._recent_lines = []
         self.built_at = self.world_from_cloth
         self.start = self.model.positions
         self._drawn = False

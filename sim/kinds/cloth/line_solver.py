@@ -407,7 +407,9 @@ class LineSolver(Owner):
             passes.append(Pass(sweep, (rows.buffer,), count, reads))
             reads = reads | {"u_rows": rows}
             # One more, so that both sides of a joint know the same impulse to the digits of a float
-            joints = min(1 - -(2 ** self._level_count(family, settings)) // self._segment, family.longest // self._segment)
+            joints = min(
+                1 - -(2 ** self._level_count(family, settings)) // self._segment, family.longest // self._segment
+            )
             reach = "u_reach", (float(joints), 0.0)
             kernels = [sweep, move]
             if is_loaded:
@@ -489,16 +491,20 @@ class LineSolver(Owner):
             kind = SpringKind.SHEAR if name == "diagonal" else SpringKind.STRUCTURAL
             stride = along[1] * grid.columns + along[0]
             kernels = self._family_kernels({"FAMILY": number}, extra)
-            made.append(
-                _Family(kind, stride, longest, factors[name], *kernels, self._padded, number, extra, uniforms)
-            )
+            made.append(_Family(kind, stride, longest, factors[name], *kernels, self._padded, number, extra, uniforms))
         return made
 
     def _mesh_families(self, extra: dict[str, object]) -> list[_Family]:
         kernels, kind = self._family_kernels({}, extra), SpringKind.STRUCTURAL
         return [
             _Family(
-                kind, 1, one.longest, float(one.factors.max()), *kernels, padded_count(len(one.particles)), tables=tables
+                kind,
+                1,
+                one.longest,
+                float(one.factors.max()),
+                *kernels,
+                padded_count(len(one.particles)),
+                tables=tables,
             )
             for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
         ]
