@@ -10,7 +10,14 @@
 #endif
 
 uniform samplerBuffer u_state;
-uniform samplerBuffer u_points;
+uniform samplerBuffer u_points;    // in ORDER
+#ifdef ORDER
+#include "cloth/line_layout.glsl"
+#else
+int point_of(int id) {
+    return id;
+}
+#endif
 #ifdef SELF
 #define SOLVED
 #include "cloth/self_contact.glsl"
@@ -38,7 +45,7 @@ uniform samplerBuffer u_pins;      // target [m], 1 if held
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
-    vec4 point = texelFetch(u_points, id);
+    vec4 point = texelFetch(u_points, point_of(id));
     vec3 remainder = remainder_of(texelFetch(u_state, 2 * id + 1).w, first.xyz);
     Particle solved = Particle(first.xyz + point.xyz, (point.xyz - remainder) / u_substep);
     Particle moved = solved;
