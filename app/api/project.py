@@ -24,7 +24,7 @@ from PIL import Image
 
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
 from sinew.app.document.document import Document
-from sinew.app.failure.errors import print_warnings
+from sinew.app.failure.errors import print_notes, print_warnings
 from sinew.app.headless.image_sink import is_numbered, is_video, picture_sink
 from sinew.app.headless.renderer import Renderer
 from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
@@ -38,7 +38,6 @@ from sinew.app.plugins import plugin_loading, plugins
 from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
-from sinew.sim.cache.bake import Bake
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, require_package
 from sinew.sim.gl.back_end import BackEndChoice
@@ -249,7 +248,7 @@ class Project(abc.ABC):
         if path is None or self.document.modified:
             raise RuntimeError("save the project before it is baked: the bake is stored next to it")
         with (
-            self._separate(with_bake=True) as run,
+            self._separate() as run,
             Baker(run, path, run.engine.context.capabilities.renderer) as baker,
         ):
             refuse(self._scene(), run.advance_to(steps, baker))
@@ -298,8 +297,8 @@ class Project(abc.ABC):
 
         Args:
             path: As for `sinew export` and `sinew render`; images have a number such as %04d in their name.
-            frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for the clip
-                once, else 5 seconds.
+            frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for In to Out,
+                else the whole scene.
             options: Of the format, as for `--option`.
         """
         target, scene = Path(path), self._drawn()
@@ -319,7 +318,7 @@ class Project(abc.ABC):
         if isinstance(job, RenderJob) and (reason := refused(job)):
             raise ValueError(f"{target}: {reason}")
         settings = format_options(format, job.options, target)
-        with self._separate(with_bake=not is_scene) as run:
+        with self._separate(simulates=job.simulate) as run:
             if isinstance(job, ExportJob):
                 export_scene(run, as_drawn(scene, None), job, settings, lambda _: self._look_for_stop())
                 return
@@ -332,6 +331,7 @@ class Project(abc.ABC):
                         self._look_for_stop()
                         image = renderer.picture([time], shown)
                         sink.add(frame, image, renderer.layers(image, shown) if sink.has_layers else None)
+            print_notes(target, run.notes)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
@@ -387,7 +387,7 @@ class Project(abc.ABC):
                 self._drop_engine()
                 run = None
             if run is None:
-                run = SceneRun(context, scene, _bake_of(scene), library=library)
+                run = SceneRun(context, scene, known_bake(scene.path), library=library)
                 self._has_stepped = False
             elif before is None or scene.scene is not before.scene:
                 run.apply(scene)
@@ -395,11 +395,11 @@ class Project(abc.ABC):
             yield run
 
     @contextlib.contextmanager
-    def _separate(self, *, with_bake: bool) -> Iterator[SceneRun]:
-        """Another engine at the start of the simulation, with the context current."""
+    def _separate(self, *, simulates: bool = False) -> Iterator[SceneRun]:
+        """Another engine at the start of the simulation, with the context current; `simulates` ignores bakes."""
         scene = self._drawn()
         with self._gl() as (context, library):
-            run = SceneRun(context, scene, _bake_of(scene) if with_bake else None, library=library)
+            run = SceneRun(context, scene, known_bake(scene.path, is_ignored=simulates), library=library)
             try:
                 yield run
             finally:
@@ -445,10 +445,6 @@ def _renderer(run: SceneRun, scene: OpenedScene, job: RenderJob) -> Iterator[Ren
         yield made
     finally:
         made.release()
-
-
-def _bake_of(scene: OpenedScene) -> Bake | None:
-    return known_bake(scene.path) if is_project(scene.path) else None
 
 
 def _differ(one: OpenedScene, other: OpenedScene) -> bool:

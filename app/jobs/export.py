@@ -7,14 +7,16 @@ from typing import Annotated
 
 import msgspec
 
-from sinew.app.failure.errors import CommandError, print_line, print_warnings
+from sinew.app.failure.errors import CommandError, print_line, print_notes, print_warnings
 from sinew.app.failure.progress import Progress
-from sinew.app.headless.run import SceneRun, headless
+from sinew.app.headless.run import SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, loaded, opened
 from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecorder
 from sinew.app.jobs.job import FORM, PYTHON, WORDS, option
 from sinew.app.jobs.options import (
+    BakeFolder,
     FormatOptions,
+    IgnoreBakes,
     Opening,
     ProgressLines,
     SceneFile,
@@ -64,7 +66,8 @@ class ExportJob(Opening, frozen=True, kw_only=True):
     motion: Annotated[Path | None, option("Add the clips of another file to the humanoid model.", "FILE", WORDS)] = None
     frames: Annotated[
         Span | None,
-        option("First and last frame, or one; frame 0 is the start.  Without it, the clip once, else 5 seconds.", "A:B",
+        option("First and last frame, or one; frame 0 is the start.  Without it, from In to Out of a project, else the"
+               " whole scene; of a model the clip once, else 5 seconds.", "A:B",
                start=Span()),
     ] = None  # fmt: skip
     rate: Annotated[
@@ -87,6 +90,8 @@ class ExportJob(Opening, frozen=True, kw_only=True):
     children: Annotated[bool, option("Write strands as they are drawn, not their guides.", label="Drawn strands")] = (
         False
     )
+    simulate: IgnoreBakes = False
+    bake: BakeFolder = None
     options: FormatOptions = ()
     progress: ProgressLines = False
 
@@ -116,14 +121,17 @@ def run(job: ExportJob) -> None:
         Progress(f"exporting {job.scene.name}", lines=job.progress) as progress,
         contextlib.ExitStack() as stack,
     ):
-        run = SceneRun(context, scene)
+        run = SceneRun(context, scene, known_bake(scene.path, job.bake, is_ignored=job.simulate))
         stack.callback(run.release)
         export_scene(run, scene, job, chosen, progress)
         sys.stdout.flush()
 
 
 def default_frames(scene: OpenedScene, rate: float) -> Span:
-    """Returns the frames of the clip once, else 5 seconds."""
+    """Returns the frames of the range of a project; of a model those of the clip once, else 5 seconds."""
+    if is_project(scene.path):
+        start, end = scene.time_range
+        return Span(round(start * rate), round(end * rate))
     clip = scene.clip()
     length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
     return Span(0, round(length * rate))
@@ -161,6 +169,7 @@ def export_scene(
             recording, output, SCENE_FORMATS.of(output), chosen, print_line,
             lambda line: print_warnings(scene.path, [line]),
         )  # fmt: skip
+    print_notes(output, run.notes)
 
 
 def _first_motion(scene: OpenedScene) -> str | None:

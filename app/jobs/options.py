@@ -9,7 +9,7 @@ import msgspec
 
 from sinew.app.failure.errors import CommandError
 from sinew.app.failure.progress import LINE
-from sinew.app.jobs.job import FORM, WORDS, Command, Value, option
+from sinew.app.jobs.job import ANYWHERE, FORM, WORDS, Command, Value, option
 from sinew.app.plugins import plugins
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project
@@ -97,6 +97,12 @@ SceneFile = Annotated[
     option(f"Model or project ({'|'.join((*MODEL_FORMATS.suffixes(), PROJECT_SUFFIX))}).", "MODEL|PROJECT", WORDS,
            is_argument=True),
 ]  # fmt: skip
+BakeFolder = Annotated[
+    Path | None, option("The bake that is shown, else that of the project.", "FOLDER", WORDS),
+]  # fmt: skip
+IgnoreBakes = Annotated[
+    bool, option("Ignore bakes; simulate with the current settings.", at=ANYWHERE, label="Ignore bakes")
+]
 ProjectFile = Annotated[Path, option("Project to simulate, from its start.", "PROJECT", WORDS, is_argument=True)]
 FormatOptions = Annotated[
     tuple[str, ...], option("Option of the format, see below; repeatable.", "NAME=VALUE", WORDS, word="option")

@@ -1,5 +1,6 @@
 import contextlib
 import enum
+import math
 import os
 import shutil
 from collections.abc import Container, Iterable, Sequence
@@ -11,21 +12,23 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.app.failure.errors import CommandError, print_line
+from sinew.app.failure.errors import CommandError, print_line, print_notes
 from sinew.app.failure.progress import Progress
 from sinew.app.farm.chunks import Chunk
 from sinew.app.farm.parts import parts_folder, remove_parts
 from sinew.app.farm.task import TaskResult
 from sinew.app.headless.image_sink import is_complete, is_numbered, is_video, numbered_path, picture_sink
 from sinew.app.headless.renderer import MANY_SAMPLES, Renderer
-from sinew.app.headless.run import headless
+from sinew.app.headless.run import headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.headless.variants import annotated, joined, setting_text, skinned_by, varied
 from sinew.app.jobs.divide import chunk_words, run_divided, write_template
 from sinew.app.jobs.job import ANYWHERE, FORM, IMAGE, WORDS, Value, content_of, option
 from sinew.app.jobs.options import (
+    BakeFolder,
     Divided,
     FormatOptions,
+    IgnoreBakes,
     SceneFile,
     Size,
     Span,
@@ -60,6 +63,8 @@ SIMULATED_FRAMES = 300  # five seconds, for a simulation without a clip
 TURNTABLE_FRAMES = 120  # of a static scene
 
 PART_SUFFIX = IMAGE_WRITERS.suffixes()[0]  # of the images of a video
+
+_NEAR = 1e-6  # [s] within which a frame is at a time
 
 WARM_UP = 20  # most frames that are drawn before the first one to get its GPU time
 
@@ -116,7 +121,8 @@ class RenderJob(Divided, frozen=True, kw_only=True):
     frames: Annotated[
         Span | None,
         option("First and last frame, or one; a frame is a key of the clip, or a simulation step without a clip; the"
-               " simulation runs from the start, also over repetitions of the clip.  Without it, every key.", "A:B",
+               " simulation runs from the start, also over repetitions of the clip.  Without it, from In to Out of a"
+               " project, else the whole scene; of a model every key.", "A:B",
                start=Span()),
     ] = None  # fmt: skip
     rate: Annotated[
@@ -179,6 +185,8 @@ class RenderJob(Divided, frozen=True, kw_only=True):
         bool,
         option("Use the bake of the project where its settings are the same, and bake the simulation.", at=WORDS),
     ] = False  # fmt: skip
+    simulate: IgnoreBakes = False
+    bake: BakeFolder = None
     resume: Annotated[bool, option("Keep numbered images that exist already.", at=WORDS | FORM, content=False)] = False
     codec: Annotated[VideoCodec, option("Compression of MP4 files.", at=FORM, label="MP4 codec")] = VideoCodec.H264
     options: FormatOptions = ()
@@ -277,8 +285,12 @@ def _draw(
         renderers = []
         for scene in scenes:
             bakes = job.cache and len(scenes) == 1 and is_project(scene.path)
+            bake = known_bake(
+                scene.path, job.bake if scene.path == job.scene else None, is_ignored=job.simulate
+            )  # fmt: skip
             made = Renderer(
-                context, scene, (job.size.width, job.size.height), alpha=job.alpha, every_node=job.cache, bakes=bakes,
+                context, scene, (job.size.width, job.size.height),
+                alpha=job.alpha, bake=bake, every_node=job.cache, bakes=bakes,
                 through=job.camera, keeps_light=sink.has_layers and not job.burn_in.burn_in,
                 samples=job.samples,
             )  # fmt: skip
@@ -306,6 +318,7 @@ def _draw(
             progress((done + 1) / len(drawn))
         for renderer in renderers:
             renderer.finish()
+    print_notes(job.output, [note for renderer in renderers for note in renderer.notes])
 
 
 def part_images(job: RenderJob, scene: OpenedScene) -> Path:
@@ -321,7 +334,10 @@ def _divided(job: RenderJob, numbers: Sequence[int], images: Path, rate: float, 
         for frame in frames:
             os.replace(numbered_path(images, frame), numbered_path(job.output, frame))
 
-    def take(chunk: Chunk, _finished: TaskResult) -> None:
+    shown: list[str] = []
+
+    def take(chunk: Chunk, finished: TaskResult) -> None:
+        shown.extend(finished.notes)
         newest = numbered_path(images, chunk[1])
         if job.preview is not None and newest.suffix == PART_SUFFIX:
             shutil.copyfile(newest, job.preview)
@@ -348,6 +364,7 @@ def _divided(job: RenderJob, numbers: Sequence[int], images: Path, rate: float, 
                 sink.add(frame, load_image(numbered_path(images, frame))[..., :channels], None)
     else:
         print_line(f"{job.output}: {counted(len(missing), 'image')} on {job.scheduler or 'this machine'}")
+    print_notes(job.output, [line.removeprefix(f"{job.output}: ") for line in shown])
     remove_parts(job.output)
 
 
@@ -362,7 +379,11 @@ def timed_frames(scene: OpenedScene, job: RenderJob) -> tuple[list[tuple[int, fl
         return frames, 1.0 / float(times[1] - times[0]) if len(times) > 1 else 1.0 / STEP_TIME
     clip = scene.clip()
     length = clip.duration if clip is not None else SIMULATED_FRAMES * STEP_TIME
-    chosen = job.frames or Span(0, max(round(length * job.rate) - 1, 0) if several else 0)
+    offered = Span(0, max(round(length * job.rate) - 1, 0) if several else 0)
+    if several and is_project(scene.path):
+        start, end = scene.time_range
+        offered = Span(round(start * job.rate), round(end * job.rate))
+    chosen = job.frames or offered
     if chosen.last > chosen.first and not several:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
     return [(frame, frame / job.rate) for frame in chosen.numbers], job.rate
@@ -425,7 +446,12 @@ def chosen_frames(scene: OpenedScene, chosen: Span | None, *, numbered: bool) ->
         return [(0, time)]
     times = _frame_times(clip)
     simulated = any(KINDS[node.kind].system for node in scene.scene.nodes) or scene.scene.is_keyed
-    frames = chosen or Span(0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(times) - 1)
+    offered = Span(0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(times) - 1)
+    if is_project(scene.path) and (simulated or clip is not None):
+        start, end = scene.time_range
+        last = _last_frame(times, end)
+        offered = Span(min(_last_frame(times, start - _NEAR) + 1, last), last if simulated else min(last, offered.last))
+    frames = chosen or offered
     if frames.last >= len(times) and not simulated:
         what = f"clip {clip.name!r} goes from 0 to {len(times) - 1}" if clip else "nothing moves; only frame 0 exists"
         raise CommandError(scene.path, f"--frames {frames}", what)
@@ -441,6 +467,15 @@ def frame_times(scene: OpenedScene, frames: Span) -> list[float]:
 
 def _frame_times(clip: Clip | None) -> npt.NDArray[np.float64]:
     return clip.frame_times if clip else np.zeros(1)
+
+
+def _last_frame(times: npt.NDArray[np.float64], time: float) -> int:
+    """Returns the last frame up to a time [s], -1 without one; frames are as in `_frame_time`."""
+    last = len(times) - 1
+    if last < 1:
+        return math.floor(time / STEP_TIME + _NEAR)
+    turns = max(math.floor((time + _NEAR) / float(times[-1])), 0)
+    return turns * last + int(np.searchsorted(times, time + _NEAR - turns * float(times[-1]), side="right")) - 1
 
 
 def _frame_time(times: npt.NDArray[np.float64], frame: int) -> float:

@@ -8,12 +8,21 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
-from sinew.app.failure.errors import CommandError, EndRequest, Interrupted, print_line, print_warnings
+from sinew.app.failure.errors import CommandError, EndRequest, Interrupted, print_line, print_notes, print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.jobs.job import WORDS, option
-from sinew.app.jobs.options import BackEnd, Opening, ProjectFile, output, require_folder, require_project
+from sinew.app.jobs.options import (
+    BackEnd,
+    BakeFolder,
+    IgnoreBakes,
+    Opening,
+    ProjectFile,
+    output,
+    require_folder,
+    require_project,
+)
 from sinew.sim.export.atomic_file import naming
 from sinew.sim.export.formats import ARRAY_WRITERS
 from sinew.sim.export.npz import FrameArrays
@@ -22,7 +31,6 @@ from sinew.sim.kinds.contract import Array
 from sinew.sim.printable import counted, size_text
 from sinew.sim.scene.clock import STEP_TIME
 
-STEPS = 300
 STEPS_MAX = 10**9
 
 
@@ -32,8 +40,8 @@ class SimulateJob(Opening, frozen=True, kw_only=True):
     project: ProjectFile
     steps: Annotated[
         int | None,
-        option(f"Steps of 1/60 s of scene time, {STEPS} without it.", "N", WORDS, instead_of="length", lo=0,
-               hi=STEPS_MAX),
+        option("Steps of 1/60 s of scene time; without it, up to Out, else to the end of the scene.", "N", WORDS,
+               instead_of="length", lo=0, hi=STEPS_MAX),
     ] = None  # fmt: skip
     seconds: Annotated[
         float | None,
@@ -46,6 +54,8 @@ class SimulateJob(Opening, frozen=True, kw_only=True):
         bool, option("When interrupted, write the steps so far; interrupted again, write nothing.", at=WORDS)
     ] = False
     backend: BackEnd = BackEndChoice.AUTO
+    simulate: IgnoreBakes = False
+    bake: BakeFolder = None
     cache: Annotated[
         bool, option("Bake the steps, and use the bake of the project where its settings are the same.", at=WORDS)
     ] = False
@@ -57,13 +67,12 @@ JOB = SimulateJob
 def run(job: SimulateJob) -> None:
     require_folder(job.output)
     require_project(job.project)
-    steps = STEPS if job.steps is None else job.steps
-    if job.seconds is not None:
-        steps = round(job.seconds / STEP_TIME)
     scene = opened(job.project, job.permitted)
+    end = scene.time_range[1] - scene.scene.playback.start_time if job.seconds is None else job.seconds
+    steps = round(end / STEP_TIME) if job.steps is None else job.steps
     text = job.project.read_text(encoding="utf-8")
     with headless(job.backend) as context, Progress(f"simulating {job.project.name}") as progress:
-        run = SceneRun(context, scene, known_bake(job.project), every_node=job.cache)
+        run = SceneRun(context, scene, known_bake(job.project, job.bake, is_ignored=job.simulate), every_node=job.cache)
         baker = Baker(run, job.project, context.capabilities.renderer) if job.cache else None
         request = EndRequest()
         with (
@@ -87,6 +96,7 @@ def run(job: SimulateJob) -> None:
         run.release()
     size = size_text(job.output.stat().st_size)
     print_line(f"{job.output}: {counted(step, 'step')}, {step * STEP_TIME:.2f} s, {size}")
+    print_notes(job.output, run.notes)
     if request.number:
         raise Interrupted(request.number)
 

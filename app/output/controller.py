@@ -17,15 +17,20 @@ from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import JobQueue, OutputJob
 from sinew.app.output.pictures import picture_path, pictures_there, suggested_path
-from sinew.app.output.window import OutputWindow
+from sinew.app.output.window import IN_TO_OUT, PLAYHEAD, SCENE, OutputWindow
 from sinew.app.project.access import FileAccess
+from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
 from sinew.app.session.panels import Panels
+from sinew.app.session.playback import Playback
+from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat, VideoOptions
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.scene.params import changed_values
+from sinew.sim.scene.playback import play_range
+from sinew.sim.scene.scene import NodeId
 from sinew.widgets.inspector.editors import Choices
 from sinew.widgets.texts import file_filter
 
@@ -34,9 +39,19 @@ class Output:
     """Commands of the output window; `help` is called when the user asks for help in the window."""
 
     def __init__(
-        self, document: Document, access: FileAccess, active: ActiveModel, dialogs: Dialogs, panels: Panels
+        self,
+        document: Document,
+        access: FileAccess,
+        active: ActiveModel,
+        dialogs: Dialogs,
+        panels: Panels,
+        playback: Playback,
+        baking: BakeTask,
     ) -> None:
         self._document, self._active, self._dialogs = document, active, dialogs
+        self._playback, self._baking = playback, baking
+        baking.ended.connect(lambda _: self._show_bakes())
+        document.changed.connect(lambda _: self._show_bakes())
         self.queue = JobQueue(document, access)
         self.queue.written.connect(panels.inform)
         self.queue.failed.connect(panels.fail)
@@ -52,11 +67,26 @@ class Output:
             self._window = OutputWindow(
                 self.queue, self.render, self.export, self.verify, self._cameras, self._dialogs.parent
             )
+            self._window.bakes.bake_button.clicked.connect(lambda: self._baking.start(self._baked))
+            self._window.bakes.detach_button.clicked.connect(self._baking.free)
             shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), self._window)
             shortcut.activated.connect(lambda: self.help())
-        playback = self._document.scene.playback
-        self._window.offer(playback.start_time, self._active.shown_duration, playback.rate)
+        settings, end = self._document.scene.playback, self._active.shown_duration
+        spans = {SCENE: (settings.start_time, end)}
+        if settings.in_point is not None or settings.out_point is not None:
+            spans[IN_TO_OUT] = play_range(settings, end)
+        spans[PLAYHEAD] = (self._playback.playhead.time,) * 2
+        self._window.offer(spans, settings.rate)
+        self._window.bakes.show_notes(self._baking.notes())
         return self._window
+
+    @property
+    def _baked(self) -> list[NodeId]:
+        return [node.id for node in self._document.scene.nodes if node.baked]
+
+    def _show_bakes(self) -> None:
+        if self._window is not None and self._window.isVisible():
+            self._window.bakes.show_notes(self._baking.notes())
 
     @property
     def has_focus(self) -> bool:
@@ -139,7 +169,10 @@ class Output:
         except ProjectError as error:
             self._failed(str(job.output), str(error))
             return
-        queued = OutputJob(job.output, self.queue.for_copy(msgspec.structs.replace(job, scene=project)), folder)
+        path = self._document.path
+        bake = cache_folder(path) if path is not None else None  # the copy has none beside it
+        job = msgspec.structs.replace(job, scene=project, bake=bake)
+        queued = OutputJob(job.output, self.queue.for_copy(job), folder)
         if isinstance(queued.command, RenderJob):
             queued.command = msgspec.structs.replace(queued.command, preview=queued.preview)
         self.queue.add(queued)

@@ -13,7 +13,7 @@ from sinew.sim.kinds.kernel.kind import KERNEL
 from sinew.sim.kinds.light.kind import LIGHT
 from sinew.sim.kinds.model.kind import MODEL
 from sinew.sim.kinds.springs.kind import SPRINGS
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import Node, NodeId, Scene
 
 KINDS: dict[str, Kind] = {}
 """All kinds by name, in the order of the Add menu."""
@@ -37,6 +37,12 @@ def packages(nodes: Iterable[Node]) -> dict[NodeId, str]:
 
 def add_entries() -> dict[str, AddEntry]:
     return {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
+
+
+def scene_end(scene: Scene, playing: float) -> float:
+    """Returns the end of a scene [s] whose strips play up to a time [s]."""
+    simulated = any(kind.system and scene.of_kind(name) for name, kind in KINDS.items())
+    return scene.playback.end_time(playing, simulated=simulated)
 
 
 def character_kind() -> Kind:

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from sinew.app.project.project_file import load_project, save_project
 from sinew.app.timeline.keys_binding import key_rows
 from sinew.resources import path as resource
 from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK
 from sinew.sim.kinds.group.kind import GroupSettings
+from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.scene import Node, ParamRef
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import Selection
@@ -127,7 +129,7 @@ def test_a_new_modifier_has_a_bone_and_a_target_that_is_marked(editor):
     head, left, right = document.scene.node("model-1").settings.modifiers
     assert (head.bone, left.bone, right.bone) == ("head", "hand_l", "hand_r")
     assert [document.scene.node(one.target).name for one in (head, left, right)] == [
-        "Head target", "Left hand target", "Right hand target",
+        "Look-at target", "IK target", "IK target.001",
     ]  # fmt: skip
     assert document.selection == Selection(node="model-1")
     settled(editor)
@@ -165,3 +167,49 @@ def test_keys_of_a_modifier_follow_it_in_the_list(editor):
     document.undo_stack.undo()
     document.undo_stack.undo()
     assert document.scene == keyed
+
+
+def test_one_click_adds_an_ik_to_any_bone(editor, qtbot):
+    document, panel, model = editor.document, editor.kind_panels["model"], editor.active.model
+    actions, start = editor.window.actions_table, document.scene
+    bones = model.skeleton.names
+    document.select(Selection(node="model-1", bone=bones[0]))
+    menu = QMenu()
+    panel.fill_menu(menu, document.scene.node("model-1"), None)
+    entry = next(action for action in menu.actions() if action.text() == "Add IK")
+    assert not entry.isEnabled()
+    assert entry.toolTip() == "A two-bone IK needs two bones above this one."
+    bone = next(name for name in bones if name.startswith("toe"))
+    document.select(Selection(node="model-1", bone=bone))
+    place = editor.client.engine.views.characters["model-1"].joint_frame(bone)[:3, 3].copy()
+    menu = QMenu()
+    panel.fill_menu(menu, document.scene.node("model-1"), None)
+    next(action for action in menu.actions() if action.text() == "Add IK").trigger()
+    (modifier,) = document.scene.node("model-1").settings.modifiers
+    target = document.scene.node(modifier.target)
+    assert (modifier.bone, target.name) == (bone, "IK target")
+    np.testing.assert_allclose(target.transform.position, place, atol=1e-6)
+    assert document.selection == Selection(node=target.id)
+    assert editor.handles.mode is HandleMode.MOVE
+    assert document.undo_stack.count() == 1
+    picture(editor)
+    outliner = editor.panels.outliner.model
+    assert outliner.entry_of((target.id,)).note == bone
+    document.select(Selection(node="model-1"))
+    qtbot.waitUntil(lambda: ParamRef("model-1", "modifiers.0", "bone") in rows(editor), timeout=60000)
+    row = rows(editor)[ParamRef("model-1", "modifiers.0", "bone")]
+    assert row.parent().text(0) == f"1 · Two-bone IK – {bone}"
+    row.binding.set_value("hand_l")
+    assert rows(editor)[row.ref].parent().text(0) == "1 · Two-bone IK – hand_l"
+    assert outliner.entry_of((target.id,)).note == "hand_l"
+    assert document.scene.node(target.id).name == "IK target"
+    while document.undo_stack.can_undo:
+        document.undo_stack.undo()
+    assert document.scene == start
+    document.select(Selection(node="model-1", bone=bone))
+    button = next(
+        one for one in editor.panels.inspector.tree.findChildren(QToolButton) if one.text() == "Add IK"
+    )  # fmt: skip
+    button.click()
+    assert document.selected.name == "IK target"
+    assert actions["handle.move"].isChecked()

@@ -198,3 +198,58 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     assert runner.cache.store.wanted == 8 * 1024**3
     assert app_settings().value("step_room") == "8 GiB"
     fresh.window.actions_table["step_room.2 GiB"].trigger()
+
+
+@pytest.mark.parametrize("by", ["key", "escape", "button", "scrub", "edit", "remove"])
+def test_playing_waits_for_missing_steps(stage, monkeypatch, by):
+    window, playback = stage.editor.window, stage.playback
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
+    playback.scrub(0.9)
+    window.actions_table["play.toggle"].trigger()
+    assert not stage.seek.busy, "it begins with the next turn"
+    stage.qtbot.waitUntil(lambda: stage.seek.busy and stage.seek.progress[0] >= 3, timeout=60000)
+    assert playback.is_waiting
+    assert not playback.playhead.playing
+    assert playback.playhead.time == 0.9
+    assert window.actions_table["play.toggle"].iconText() == "Pause"
+    assert window._cancel.text() == "Stop Waiting"
+    act = {
+        "key": window.actions_table["play.toggle"].trigger,
+        "escape": lambda: QTest.keyClick(window, Qt.Key.Key_Escape),
+        "button": window._cancel.click,
+        "scrub": lambda: playback.scrub(0.8),
+        "edit": lambda: stage.document.set_value(ParamRef(stage.cloth, "cloth", "thickness"), 0.02),
+        "remove": lambda: stage.document.remove_nodes([stage.cloth, stage.sparks, stage.burst]),
+    }[by]
+    act()
+    stage.qtbot.waitUntil(lambda: not stage.seek.busy, timeout=60000)
+    assert not playback.is_waiting
+    assert not playback.playhead.playing
+    assert playback.playhead.time == (0.8 if by == "scrub" else 0.9)
+    assert window.actions_table["play.toggle"].iconText() == "Play"
+    assert window._bar.isHidden()
+    if by in ("key", "escape", "button"):
+        runner = stage.editor.client.runner
+        assert [runner.mark(step) is not None for step in (1, 2, 3)] == [True] * 3, "its steps stay cached"
+
+
+def test_playing_begins_at_the_last_missing_step(stage):
+    stage.playback.scrub(0.5)
+    with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000) as ended:
+        stage.playback.toggle()
+    assert ended.args == [f"Simulated {STEPS} steps, {STEPS * STEP_TIME:.2f} s"]
+    assert stage.playback.playhead == Playhead(pytest.approx(0.5), playing=True)
+    assert not stage.playback.is_waiting
+    stage.playback.pause()
+
+
+def test_a_failed_simulation_ends_waiting(stage, monkeypatch):
+    runner, failures = stage.editor.client.runner, []
+    monkeypatch.setattr(type(runner), "advance", lambda *_: 1 / 0)
+    stage.editor.tasks.failed.connect(failures.append)
+    stage.playback.scrub(0.5)
+    with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000):
+        stage.playback.toggle()
+    assert failures == ["ZeroDivisionError: division by zero"]
+    assert not stage.playback.is_waiting
+    assert stage.playback.playhead == Playhead(0.5)

@@ -57,6 +57,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         cloth: None until it can be built.
     """
 
+    units = {"strain": "", "energy": "J", "kinetic": "J", "elastic": "J", "apart": "m", "apart_mean": "m"}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.node = Node(id="", settings=ClothSettings())
@@ -139,7 +141,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def active_settings(self) -> ClothSettings | None:
-        return self.cloth.settings if self.cloth is not None else None
+        settings = self.cloth.settings if self.cloth is not None else None
+        # Settings of a sheet that is fitted anew, for another body, are not active: they name no cached steps.
+        return None if self._fitting.job is not None and self._fitting.settings == settings else settings
 
     def prepare(self) -> bool:
         return False
