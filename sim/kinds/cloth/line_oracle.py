@@ -201,8 +201,8 @@ class LineOracle:
         both_weights = weight[:, :-1] + weight[:, 1:]
         reach = np.maximum(np.linalg.norm(former, axis=2), 1e-20)
         start = former / reach[..., None]
-        lighter = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps)
-        lighter = lighter * np.maximum(weight[:, :-1], weight[:, 1:])
+        more = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps)
+        lighter = more * np.maximum(weight[:, :-1], weight[:, 1:])
         keeps = lighter * np.abs(reach - family.rest) * stiffness * h * h / reach < 1.0
         keeps &= (np.sum(start * along, axis=2) > TURN) & ~heavy[family.particles[:, :-1]]
         push = np.where((keeps & ~heavy[family.particles[:, 1:]])[..., None], start, along)
