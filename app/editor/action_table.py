@@ -275,7 +275,7 @@ def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
             lambda e=e: context.edits.add(e.id),
             icon=e.icon,
             reason=functools.partial(context.edits.reason, e.reason) if e.reason is not None else None,
-        )
+        )  # fmt: skip
         for kind in KINDS.values()
         for e in kind.part(Adds).entries
     ]
