@@ -17,10 +17,10 @@ void run(int id) {
     Way after = way_between(id, around.particles.y, thread_at(around.edges.y));
     float to = texelFetch(u_rows, around.edges.x).z;
     float from = texelFetch(u_rows, around.edges.y).z;
-    o_point = vec4(own.xyz + own.w * (pushed(before, to) - pushed(after, from)), own.w);
+    o_point = vec4(own.xyz + abs(own.w) * (pushed(before, to) - pushed(after, from)), own.w);
 #ifdef LOAD
     float taut = max(-to, 0.0) / max(length(before.whole), 1e-20) * float(around.particles.x != id);
     taut += max(-from, 0.0) / max(length(after.whole), 1e-20) * float(around.particles.y != id);
-    o_load = vec4(0.0, 0.0, 0.0, texelFetch(u_sums, id).w + 0.5 * own.w * taut);
+    o_load = vec4(0.0, 0.0, 0.0, texelFetch(u_sums, id).w + 0.5 * abs(own.w) * taut);
 #endif
 }

@@ -71,6 +71,6 @@ vec3 stiffness(int id) {
 void run(int id) {
     vec4 start = texelFetch(u_flat, id);
     vec3 own = texelFetch(u_points, id).xyz;
-    vec3 left = start.xyz - own - start.w * stiffness(id);
+    vec3 left = start.xyz - own - abs(start.w) * stiffness(id);
     o_point = vec4(own + u_relax.x * left, start.w);
 }

@@ -7,9 +7,8 @@
 #include "cloth/offset.glsl"
 
 uniform samplerBuffer u_state;     // at the beginning of the substep
-uniform samplerBuffer u_points;    // offset from there [m], inverse mass [1/kg]
-uniform samplerBuffer u_loads;     // see cloth/line_predict.glsl
-uniform float u_inertia;
+uniform samplerBuffer u_points;    // as cloth/line_predict.glsl makes them
+uniform float u_inertia;           // as there
 uniform float u_compliance;        // 1 / (stiffness for a factor of 1, times the square of the substep) [1/kg]
 #ifdef DAMPED
 uniform float u_rate;              // damping over stiffness over the substep
@@ -117,7 +116,7 @@ const float TURN = 0.98;           // cosine of the largest turn of an edge in a
 
 struct Way {
     vec3 whole;                    // [m]
-    vec3 moved;                    // change within the substep [m]
+    vec3 moved;                    // change within the substep [m], with DAMPED
     vec3 along;                    // direction
     vec3 push;                     // direction of impulses
     float weight;                  // the larger inverse mass of both ends [1/kg]
@@ -130,17 +129,20 @@ Way way_between(int from, int to, vec2 thread) {
     vec4 second = texelFetch(u_points, to);
     vec3 here = texelFetch(u_state, 2 * from).xyz;
     vec3 there = texelFetch(u_state, 2 * to).xyz;
-    vec3 moved = second.xyz - remainder_of(texelFetch(u_state, 2 * to + 1).w, there);
+    vec3 moved = vec3(0.0);
+#ifdef DAMPED
+    moved = second.xyz - remainder_of(texelFetch(u_state, 2 * to + 1).w, there);
     moved -= first.xyz - remainder_of(texelFetch(u_state, 2 * from + 1).w, here);
-    vec3 whole = (there - here) + (second.xyz - first.xyz);
-    vec3 start = whole - moved;
+#endif
+    vec3 start = there - here;
+    vec3 whole = start + (second.xyz - first.xyz);
     vec3 along = direction(whole);
     float reach = sqrt(dot(start, start));
     vec3 former = start / max(reach, 1e-20);
-    float weight = max(first.w, second.w);
+    float weight = max(abs(first.w), abs(second.w));
     float force = abs(reach - thread.x) * thread.y * weight / max(u_compliance * reach, 1e-30);
-    float load = max(force, max(texelFetch(u_loads, from).w, texelFetch(u_loads, to).w));
-    vec3 push = u_inertia * load < 1.0 && dot(former, along) > TURN ? former : along;
+    bool keeps = u_inertia * force < 1.0 && dot(former, along) > TURN && first.w >= 0.0 && second.w >= 0.0;
+    vec3 push = keeps ? former : along;
     return Way(whole, moved, along, push, weight);
 }
 

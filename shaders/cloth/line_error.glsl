@@ -6,6 +6,7 @@
 #include "cloth/line_edge.glsl"
 
 uniform samplerBuffer u_rows;
+uniform samplerBuffer u_loads;
 float error_of(int id) {
     ivec4 particles = particles_at(id);
     vec2 thread = thread_at(id);

@@ -14,8 +14,8 @@ const float SOFTEST = 1e-6;        // compliance over inverse mass that rounding
 void run(int id) {
     ivec4 particles = particles_at(id);
     vec2 thread = thread_at(id);
-    float first = texelFetch(u_points, particles.y).w;
-    float second = texelFetch(u_points, particles.z).w;
+    float first = abs(texelFetch(u_points, particles.y).w);
+    float second = abs(texelFetch(u_points, particles.z).w);
     Way before = way_between(particles.x, particles.y, thread_at(edge_before(id)));
     Way way = way_between(particles.y, particles.z, thread);
     Way after = way_between(particles.z, particles.w, thread_at(edge_after(id)));

@@ -167,7 +167,10 @@ class LineOracle:
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
         moved, speed = ClothParticles(places, velocities), particles.velocities
-        hit, hit_velocities = collided(model, settings, speed, moved, actions.colliders, fraction, self.friction)
+        pressing = float(np.linalg.norm(self.constants.gravity))
+        hit, hit_velocities = collided(
+            model, settings, speed, moved, actions.colliders, fraction, self.friction, pressing
+        )
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:
@@ -201,8 +204,8 @@ class LineOracle:
         both_weights = weight[:, :-1] + weight[:, 1:]
         reach = np.maximum(np.linalg.norm(former, axis=2), 1e-20)
         start = former / reach[..., None]
-        more = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps)
-        lighter = more * np.maximum(weight[:, :-1], weight[:, 1:])
+        scale = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps)
+        lighter = scale * np.maximum(weight[:, :-1], weight[:, 1:])
         keeps = lighter * np.abs(reach - family.rest) * stiffness * h * h / reach < 1.0
         keeps &= (np.sum(start * along, axis=2) > TURN) & ~heavy[family.particles[:, :-1]]
         push = np.where((keeps & ~heavy[family.particles[:, 1:]])[..., None], start, along)

@@ -16,10 +16,10 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.pass_list import Pass, run_passes
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.cloth.buffers import ROW
+from sinew.sim.kinds.cloth.buffers import LONG, ROW, SEGMENTS
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.kind import new_cloth
-from sinew.sim.kinds.cloth.line_solver import chebyshev_steps
+from sinew.sim.kinds.cloth.line_solver import LineSolver, chebyshev_steps
 from sinew.sim.kinds.cloth.maps import ClothMap, packed
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
@@ -62,6 +62,8 @@ CASES = {
     "only threads": lines(placement=ClothPlacement.FLAT, shear_stiffness=0.0, bend_stiffness=0.0, pins=PinPreset.TOP),
     "nothing": lines(stretch_limit=1000.0, stretch_stiffness=0.0, shear_stiffness=0.0, bend_stiffness=0.0),
     "narrow": lines(columns=2, rows=30, substeps=24),
+    "a segment and a point": lines(columns=17, rows=9),
+    "long segments": lines(columns=3, rows=129, width=0.05, height=2.0, pins=PinPreset.TOP),
     "mesh": lines(source=ClothSource.MESH, pin_list="0 3-5 8", wind=(0.0, 0.0, 3.0)),
     "mesh in the wind": lines(source=ClothSource.MESH, pin_list="0 3-5 8", bend_stiffness=1e-4, **GUSTY),
 }
@@ -288,6 +290,45 @@ def test_a_sheet_of_lines_falls_on_colliders_as_the_reference(context: Context, 
     buffer.release()
     assert inputs.colliders.texture is not None
     inputs.colliders.texture.release()
+
+
+@ON_BOTH
+@pytest.mark.parametrize("edges", [2, 7, 8, 9, 15, 16, 17, 63, 64, 300])
+@pytest.mark.parametrize("folded", [False, True])
+def test_segments_solve_as_thomas(context: Context, library: ShaderLibrary, edges: int, folded: bool) -> None:
+    """The columns of a strip, with held particles and masses 1 : 100; particles are heavy, so that no edge has a choice."""
+    random = np.random.default_rng(edges)
+    rows = edges + 1
+    settings = lines(
+        columns=2, rows=rows, width=0.05, height=0.05 * edges, shear_stiffness=0.0, bend_stiffness=0.0,
+        internal_damping=0.0, **STILL, substeps=4,
+    )  # fmt: skip
+    cloth = Cloth(context, library, settings)
+    solver = cloth._solver
+    assert isinstance(solver, LineSolver)
+    solver.constants(settings)
+    weights = random.choice([0.0, 50.0, 5000.0], 2 * rows, p=[0.1, 0.6, 0.3])
+    offsets = random.normal(scale=0.004, size=(2 * rows, 3))
+    if folded:
+        at = cloth.model.positions[:, 1] / 0.05
+        offsets[:, 1] += 0.05 * (np.abs((at + 1000.0) % 6.0 - 3.0) - at)
+    points = solver._points[0].buffer.read()
+    points["point"][: 2 * rows] = np.column_stack([offsets, -weights])
+    solver._points[0].buffer.write(points)
+    passes = solver._segment_passes(cloth._state.texture, solver._points[0], is_loaded=False)
+    run_passes(passes)
+    size = SEGMENTS[edges >= LONG - 1]
+    padded = -(-rows // size) * size
+    last = solver._last(passes).buffer.read()["point"][: 2 * padded, :3]
+    found = last.reshape(2, padded, 3)[:, :rows].transpose(1, 0, 2).reshape(-1, 3)
+    oracle = reference.LineOracle(cloth.model, settings)
+    start = cloth.model.positions.astype(np.float32).astype(np.float64)
+    places = start + points["point"][: 2 * rows, :3]
+    for family in oracle.families:
+        oracle._solve(family, places, start, weights, np.ones(2 * rows, np.bool_), adds_load=False)
+    moved = np.abs(places - start - offsets).max()
+    assert moved > 1e-4
+    assert np.abs(found - (places - start)).max() < 2e-5 * max(1.0, moved / 0.05)
 
 
 @ON_BOTH

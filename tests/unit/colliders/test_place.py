@@ -12,7 +12,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.colliders.oracle import RESTING_ACCELERATION, local_points, velocity_at
+from sinew.sim.colliders.oracle import EARTH, REST, local_points, velocity_at
 from sinew.sim.colliders.outline import outline
 from sinew.sim.colliders.pack import COLLIDER_TEXELS, arranged, motion_of, pack_colliders
 from sinew.sim.colliders.scene_colliders import colliders_over
@@ -199,14 +199,15 @@ SHIFTED = placed((1.0, 2.0, 4.0))
 
 
 def constant(file: str, name: str) -> float:
-    found = re.search(rf"const \w+ {name} = ([^;]+);", (ROOT / file).read_text(encoding="utf-8"))
+    found = re.search(rf"\w+ {name} = ([^;]+);", (ROOT / file).read_text(encoding="utf-8"))
     assert found is not None
     return float(found[1])
 
 
 def test_both_sides_use_the_same_constants() -> None:
     assert constant("common/collide.glsl", "COLLIDER_TEXELS") == COLLIDER_TEXELS
-    assert constant("common/collide.glsl", "RESTING_ACCELERATION") == RESTING_ACCELERATION
+    assert constant("common/collide.glsl", "REST") == REST
+    assert constant("common/collide.glsl", "resting_acceleration") == EARTH
     assert constant("common/sweep.glsl", "SWEEP_SLOP") == SWEEP_SLOP
 
 
