@@ -72,13 +72,13 @@ def _in_force(world: World, node: Node) -> Settings | None:
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
     """Returns the key of every simulated node, and True if it is baked: the following steps depend on it."""
-    scene = world.unevaluated
+    scene = world.applied.allowed
     return tuple((node, (key, scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
     """Returns start, simulated nodes, their size, and files: every run depends on them from its first step."""
-    scene = world.unevaluated
+    scene = world.applied.allowed
     playback, all_settings = scene.playback, [(node, _in_force(world, node)) for node in scene.nodes]
     systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
     files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
@@ -92,7 +92,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     of its parents and the targets of their modifiers, of its colliders, and of the force fields that act on it.
     Nodes that act on one another have one key.
     """
-    scene = world.unevaluated
+    scene = world.applied.allowed
     met, found, playback = _met(world), {}, scene.playback
     shaders = _shaders(scene)
     for node in scene.nodes:
@@ -130,13 +130,13 @@ def is_current(key: str, world: World, node: Node) -> bool:
 
     Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """
-    if not key.startswith(_MARK) and world.unevaluated.is_keyed:
+    if not key.startswith(_MARK) and world.applied.allowed.is_keyed:
         return False
     return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
 def _met(world: World, *, turned: bool = True) -> list[bytes]:
-    scene = world.unevaluated
+    scene = world.applied.allowed
     simulated = scene.simulated
     colliders = [node for node in scene.nodes if ColliderSource in KINDS[node.kind].declared]
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
@@ -144,7 +144,7 @@ def _met(world: World, *, turned: bool = True) -> list[bytes]:
 
 
 def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:
-    scene = world.unevaluated
+    scene = world.applied.allowed
     carriers = {one.id: one for node in nodes if node.attachment.node for one in scene.leading(node.id)}
     return [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
 
@@ -154,11 +154,11 @@ def _carrying(world: World, carrier: Node) -> bytes:
     if CharacterSource not in KINDS[carrier.kind].declared:
         return _record(SameNode(carrier), None)
     parts = [_whole(world, carrier)]
-    for node in world.unevaluated.nodes:
+    for node in world.applied.allowed.nodes:
         if node.attachment.node == carrier.id and KINDS[node.kind].part(Coupling).turns_joints:
             settings = _in_force(world, node)
             collides = settings is not None and KINDS[node.kind].part(Coupling).collides(settings)
-            parts += [b"turned" if node.id in world.unevaluated.simulated else b"still", _whole(world, node)]
+            parts += [b"turned" if node.id in world.applied.allowed.simulated else b"still", _whole(world, node)]
             parts += _met(world, turned=False) if collides else []
             parts += _fields(world, node, turned=False)
     return b" ".join(parts)
@@ -167,7 +167,7 @@ def _carrying(world: World, carrier: Node) -> bytes:
 def _fields(world: World, node: Node, *, turned: bool = True) -> list[bytes]:
     """Returns the force fields that act on a node."""
     weighted = weight_of(_in_force(world, node)) != 0.0 or any(curve.field == "field_weight" for curve in node.curves)
-    fields = acting_fields(world.unevaluated, node) if weighted else ()
+    fields = acting_fields(world.applied.allowed, node) if weighted else ()
     wholes = [_whole(world, field) for field in fields]
     return [b"fields", *wholes, *_all_carrying(world, fields, turned=turned)] if fields else []
 

@@ -117,14 +117,14 @@ class SceneViews:
         With `is_animated` only keys changed values, and the version stays.
         """
         self._world, self._content, self._must_retry = world, _content(world), False
-        simulated, holders = world.scene.simulated, world.scene.holders
+        simulated, holders, assets = world.scene.simulated, world.scene.holders, world.applied.assets
         for node in world.scene.nodes:
             entry = self._entries.get(node.id)
             if entry is None and KINDS[node.settings.kind].view:
                 entry = self._created(node)
             if entry is not None:
                 subject = self.characters.get(node.id) or systems.get(node.id)
-                inputs = node, subject, node.id in simulated, node.id in holders, world.assets
+                inputs = node, subject, node.id in simulated, node.id in holders, assets
                 if entry.applied is None or not all(map(operator.is_, entry.applied, inputs)):
                     entry.update(inputs, world)
         self._arrange()
@@ -300,4 +300,4 @@ class SceneViews:
 
 
 def _content(world: World) -> tuple[object, ...]:
-    return world.scene, world.characters, world.assets
+    return world.scene, world.characters, world.applied.assets
