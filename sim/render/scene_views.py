@@ -55,7 +55,13 @@ class ViewEntry(View):
         self.applied = None if self.node.id in self._guard.faulty else inputs
 
     def parts(self, display: Any) -> Sequence[Any]:
-        return self._guard.call(self.node, lambda: self.view.parts(display), ())
+        if self.node.id in self._guard.faulty:
+            return ()
+        try:
+            return self.view.parts(display)
+        except Exception as error:
+            self._guard.note(self.node.id, error)
+            return ()
 
     def light(self) -> Any:
         return self._guard.call(self.node, self.view.light, None)
@@ -97,12 +103,17 @@ class SceneViews:
         self._world: World | None = None
         self._content: tuple[object, ...] = ()
         self._has_moved = self._must_retry = False
+        # Of the last update of attached views: poses and places of characters, and nodes that changed since
+        self._poses: list[object] = []
+        self._changed: set[NodeId] = set()
         self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
     def take(self, scene: Scene) -> None:
         if scene is self.scene:
             return
-        self.scene = scene
+        before, self.scene = self.scene, scene
+        self._changed |= {node_id for node_id, node in scene.by_id.items() if before.by_id.get(node_id) is not node}
+        self._changed |= before.by_id.keys() - scene.by_id.keys()
         carrying = {node.attachment.node for node in scene.nodes}
         self._posed = [node for node in scene.characters_in_order if node.id in scene.shown or node.id in carrying]
         for node_id, entry in list(self._entries.items()):
@@ -235,12 +246,23 @@ class SceneViews:
         )
 
     def _catch_up(self) -> None:
+        """Applies attached views again: of changed nodes and what is attached to them, or all if a character moved."""
         if not self._has_moved or self._world is None:
             return
         self._has_moved = False
         self._world = replace(self._world, characters=self.characters, places=self.places)
-        self.places.carriers([entry.node for entry in self._attached])
-        for entry in self._attached:
+        poses: list[object] = []
+        for one in self.characters.values():
+            poses += one, one.animated_pose, object() if one.has_turns else one.world_from_model
+        entries, changed = self._attached, self._changed
+        if len(poses) == len(self._poses) and all(map(operator.is_, poses, self._poses)):
+            for node in self.scene.carried_last if changed else ():
+                if node.attachment.node in changed:
+                    changed.add(node.id)
+            entries = [entry for entry in entries if entry.node.id in changed]
+        self._poses, self._changed = poses, set()
+        self.places.carriers([entry.node for entry in entries])
+        for entry in entries:
             entry.apply(entry.node, entry.subject, self._world)
 
     def _arrange(self) -> None:

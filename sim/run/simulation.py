@@ -80,7 +80,7 @@ class BakedStates(Protocol):
         """Returns the packed `System.snapshot` after a step; None if the step must be simulated."""
 
 
-class Characters(Protocol):
+class SceneCharacters(Protocol):
     """The characters of the scene, posed for the end of a step."""
 
     def place(self, world: World) -> World:
@@ -125,7 +125,7 @@ class Simulation:
         cached: States that need not be simulated again; `baked` takes precedence.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard, characters: Characters) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard, characters: SceneCharacters) -> None:
         self._context, self._library, self._guard, self._characters = context, library, guard, characters
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context, library)
