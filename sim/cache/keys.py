@@ -150,9 +150,10 @@ def _carrying(world: World, carrier: Node) -> bytes:
         return _inputs(world, carrier).place
     parts = [_inputs(world, carrier).whole]
     for node in world.applied.allowed.nodes:
-        if node.attachment.node == carrier.id and KINDS[node.kind].part(Coupling).turns_joints:
+        coupling = KINDS[node.settings.kind].declared.get(Coupling)
+        if coupling is not None and coupling.turns_joints and node.attachment.node == carrier.id:
             inputs = _inputs(world, node)
-            collides = inputs.settings is not None and KINDS[node.kind].part(Coupling).collides(inputs.settings)
+            collides = inputs.settings is not None and coupling.collides(inputs.settings)
             parts += [b"turned" if node.id in world.applied.allowed.simulated else b"still", inputs.whole]
             parts += _met(world, turned=False) if collides else []
             parts += _fields(world, node, turned=False)
@@ -214,12 +215,12 @@ def _files(settings: Settings | None) -> tuple[FileUse, ...]:
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
-    character = world.characters.get(node.id)
+    character, assets = world.characters.get(node.id), world.applied.assets
     content: Any = {
-        "character": world.assets.animated_model(node.id, character.model) if character is not None else None,
-        "mesh": world.assets.meshes.get(Path(use.path)),
-        "strands": world.assets.strands.get(Path(use.path)),
-        "image": world.assets.images.get(Path(use.path)),
+        "character": assets.animated_model(node.id, character.model) if character is not None else None,
+        "mesh": assets.meshes.get(Path(use.path)),
+        "strands": assets.strands.get(Path(use.path)),
+        "image": assets.images.get(Path(use.path)),
     }[use.content]
     return f"{use.field} {content_sum(content) if content is not None else None}".encode()
 

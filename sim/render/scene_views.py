@@ -40,13 +40,17 @@ class ViewEntry(View):
         self.node, self.view, self._guard = node, view, guard
         self.applied: ViewInputs | None = None  # Applied last; None after an error
         self.subject: Any = None  # System or character
-        self.is_helper = view.is_helper
+        self.is_helper, self._has_marks = view.is_helper, type(view).marks is not View.marks
         self.is_light = False
         name = node.settings.kind
         self.rank = CharacterSource not in KINDS[name].declared, list(KINDS).index(name)
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
-        self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
+        if node.id not in self._guard.faulty:
+            try:
+                self.view.apply(node, subject, world)
+            except Exception as error:
+                self._guard.note(node.id, error)
 
     def update(self, inputs: ViewInputs, world: World) -> None:
         self.node, self.subject, *_ = inputs
@@ -79,7 +83,7 @@ class ViewEntry(View):
         return self._guard.call(self.node, self.view.counts, NOTHING)
 
     def marks(self) -> tuple[Mark, ...]:
-        return self._guard.call(self.node, self.view.marks, ())
+        return self._guard.call(self.node, self.view.marks, ()) if self._has_marks else ()
 
     def release(self) -> None:
         self.view.release()
@@ -98,6 +102,7 @@ class SceneViews:
         self._entries: dict[NodeId, ViewEntry] = {}
         self._visible: list[ViewEntry] = []
         self._attached: list[ViewEntry] = []
+        self._counted: list[ViewEntry] = []
         self._lit: list[ViewEntry] = []
         self._posed: list[Node] = []
         self._world: World | None = None
@@ -213,7 +218,7 @@ class SceneViews:
         return box or entry.reach()
 
     def counts(self) -> Counts:
-        return sum((entry.counts() for entry in self._visible), NOTHING)
+        return sum([entry.counts() for entry in self._counted], NOTHING)
 
     def marks(self) -> list[Mark]:
         self._catch_up()
@@ -271,6 +276,7 @@ class SceneViews:
         present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
         present.sort(key=operator.attrgetter("rank"))
         self._visible = [entry for entry in present if entry.node.id in self.scene.shown]
+        self._counted = [entry for entry in self._visible if type(entry.view).counts is not View.counts]
         self._attached = [entry for entry in present if entry.node.attachment.node]
         self._lit = [entry for entry in present if entry.is_light]
 

@@ -18,7 +18,7 @@ from sinew.sim.scene.clock import step_end
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 
 ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
-STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 297, 43, 130, 18
+STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 297, 43, 129, 18
 NODES = 50
 CALLS_OF_NODES = {"cloth": 8800, "emitter": 2570, "model": 1800}
 

@@ -203,8 +203,11 @@ class Inspector(QWidget):
         """Call when the playhead moved."""
         if self._keys is None or self._past is not None or self._rebuild_timer.isActive():
             return
+        known = self._target.scene.by_id
         for row in self._rows.values():
-            if row.is_animated or (row.key_button is not None and row.key_button.state is not KeyState.NONE):
+            node = known.get(row.ref.owner)
+            is_marked = row.key_button is not None and row.key_button.state is not KeyState.NONE
+            if is_marked or (node is not None and node.curves and row.is_animated):
                 row.set_value(value_at(self.scene, row.ref))
                 row.show_keys()
 
