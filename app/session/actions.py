@@ -50,7 +50,7 @@ class Actions:
         self._actions = {record.id: self._made(window, record) for record in self.records}
         self._tips = {name: action.toolTip() for name, action in self._actions.items()}
         self._later = QTimer(window, interval=0, singleShot=True)
-        self._later.timeout.connect(self.refresh)
+        self._later.timeout.connect(lambda: self.refresh())
 
     def __getitem__(self, action_id: str) -> QAction:
         if self._later.isActive():

@@ -30,7 +30,7 @@ def test_a_frame_applies_the_scene_once(editor, monkeypatch):
     assert editor.client.engine.applied.allowed is editor.document.scene
 
 
-def test_states_of_actions_follow_several_edits_at_once(editor, monkeypatch):
+def test_states_of_actions_follow_several_edits_at_once(editor, qtbot, monkeypatch):
     table = editor.window.actions_table
     refreshed = counted(monkeypatch, Actions, "refresh")
     for value in (0.5, 0.6, 0.7):
@@ -39,8 +39,7 @@ def test_states_of_actions_follow_several_edits_at_once(editor, monkeypatch):
     assert table["edit.undo"].isEnabled()
     assert refreshed.count(()) == 1, "who asks for an action gets its present state"
     dim(editor, 0.8)
-    table._later.timeout.emit()
-    assert refreshed.count(()) == 2
+    qtbot.waitUntil(lambda: refreshed.count(()) == 2, timeout=60000)
     editor.edits.select()
     assert refreshed.count(()) == 3, "a selection is followed at once"
 
