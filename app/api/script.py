@@ -1,12 +1,15 @@
 import argparse
+import atexit
+import os
 import runpy
 import sys
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sinew.app.failure.errors import FAILED, CommandError, one_line
+from sinew.app.failure.errors import DONE, FAILED, CommandError, one_line, print_failure
 from sinew.app.project.project_json import ProjectError
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.export.formats import ExportError
@@ -22,14 +25,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    status = DONE
+
+    def report(failure: threading.ExceptHookArgs) -> None:
+        """Reports an exception of a thread, which ends alone: the program runs on, and fails at its end."""
+        nonlocal status
+        if not isinstance(failure.exc_value, SystemExit | None):
+            status = FAILED
+            print_failure(_failure_of(options.script, failure.exc_value), verbose=options.verbose)
+
+    before, threads = threading.excepthook, threading.enumerate()
+    threading.excepthook = report
     try:
         run_script(options.script, options.arguments)
     except SystemExit as leaving:
-        if leaving.code is None or isinstance(leaving.code, int):
-            raise
-        print(one_line(str(leaving.code)), file=sys.stderr)
-        return FAILED
-    return 0
+        if leaving.code is not None and not isinstance(leaving.code, int):
+            print(one_line(str(leaving.code)), file=sys.stderr)
+            return FAILED
+        return leaving.code or status
+    finally:
+        if any(thread not in threads and not thread.daemon for thread in threading.enumerate()):
+            atexit.register(lambda: _leave(status))  # once the threads have ended
+        else:
+            threading.excepthook = before
+    return status
+
+
+def _leave(status: int) -> None:
+    """Ends the process with the status of a failure that came after the end of the program."""
+    if status != DONE:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def run_script(script: Path, arguments: Sequence[str] = (), names: Mapping[str, Any] | None = None) -> None:
@@ -47,10 +74,14 @@ def run_script(script: Path, arguments: Sequence[str] = (), names: Mapping[str, 
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:
-        line = _line_of(error, script)
-        raise CommandError(script, f"line {line}" if line else "", reason(error)) from error
+        raise _failure_of(script, error) from error
     finally:
         sys.argv, sys.path[:] = before[0], before[1]
+
+
+def _failure_of(script: Path, error: BaseException) -> CommandError:
+    line = _line_of(error, script)
+    return CommandError(script, f"line {line}" if line else "", reason(error))
 
 
 def reason(error: BaseException) -> str:

@@ -15,13 +15,15 @@ from sinew.sim.export.formats import ExportError
 from sinew.sim.printable import printable
 
 DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
+_ELEMENT_MAX = 200
 
 
 class CommandError(Exception):
     """Failure of a command; `subject` is a file or a part of the machine, `element` a key or option of it, or ""."""
 
     def __init__(self, subject: Path | str, element: str, reason: str) -> None:
-        super().__init__(f"{subject}: {element}: {reason}" if element else f"{subject}: {reason}")
+        place = f"{printable(element, _ELEMENT_MAX)}: " if element else ""
+        super().__init__(f"{subject}: {place}{reason}")
 
 
 def one_line(text: str) -> str:
@@ -46,6 +48,12 @@ def print_failure(error: Exception, *, verbose: bool) -> None:
 
 def print_line(text: str) -> None:
     print(one_line(text), flush=True)
+
+
+def print_notes(path: Path, notes: Iterable[str]) -> None:
+    """Prints different lines about a written file."""
+    for note in dict.fromkeys(notes):
+        print_line(f"{path}: {note}")
 
 
 def print_warnings(path: Path | str, notes: Iterable[str]) -> None:

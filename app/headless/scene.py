@@ -7,6 +7,7 @@ import msgspec
 
 from sinew.app.failure.errors import CommandError, print_warnings
 from sinew.app.failure.progress import Progress
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import is_project, load_project
 from sinew.app.project.project_paths import outside_files, project_folders
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage
@@ -17,10 +18,11 @@ from sinew.sim.assets.scene_assets import CONTENTS, Asset, SceneAssets, assets_f
 from sinew.sim.characters.loaded_model import load_textures
 from sinew.sim.characters.materials import MissingImage, missing_images, missing_lines
 from sinew.sim.characters.motions import animated_model
-from sinew.sim.characters.playing import active_clip
+from sinew.sim.characters.playing import active_clip, playing_length
 from sinew.sim.characters.settings import ModelSettings, MotionFile
-from sinew.sim.kinds import KINDS
+from sinew.sim.kinds import KINDS, scene_end
 from sinew.sim.kinds.contract import Files, FileUse
+from sinew.sim.scene.playback import LENGTH, play_range
 from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, Scene, node_named
 from sinew.sim.scene.view_state import ViewState
 
@@ -41,6 +43,12 @@ class OpenedScene:
             return node_named(self.scene, name)
         except LookupError as error:
             raise CommandError(self.path, "", str(error)) from None
+
+    @property
+    def time_range(self) -> tuple[float, float]:
+        """In and out point, else start and end of the scene [s], as in the window."""
+        models = [(node, model) for node in self.scene.characters if (model := self.animated(node.id)) is not None]
+        return play_range(self.scene.playback, scene_end(self.scene, playing_length(models) or LENGTH))
 
     def clip(self) -> Clip | None:
         """Returns the clip of the timeline: of the selected model, else of the first animated one."""
@@ -63,11 +71,11 @@ class OpenedScene:
         return next((node for node in moving if node.id == selected), next(iter(moving), None))
 
 
-def opened(path: Path, *, allow_outside: bool = False, motion: Path | None = None) -> OpenedScene:
+def opened(path: Path, permitted: Permitted, *, motion: Path | None = None) -> OpenedScene:
     """Reads a project, known by its extension, or a model; warnings go to standard error.
 
     Args:
-        allow_outside: A project may name files outside its folders.
+        permitted: What a project may do.
         motion: File with a motion for a model.
 
     Raises:
@@ -78,19 +86,24 @@ def opened(path: Path, *, allow_outside: bool = False, motion: Path | None = Non
     if is_project(path):
         with Progress(f"reading {path.name}") as progress:
             project = load_project(path, progress=progress)
-        if not allow_outside:
+        if not permitted.outside:
             require_inside(path, project.scene)
-        print_warnings(path, project.warnings)
+        print_warnings(
+            path, [*project.warnings, *(f"{node.name}: is not used" for node in permitted.refused(project.scene))]
+        )
         scene, view_state = project.scene, project.view_state
     else:
         motions = (MotionFile(path=str(motion)),) if motion is not None else ()
         node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path), motions=motions))
         scene, view_state = msgspec.structs.replace(NEW_SCENE, nodes=(node,)), None
-    return with_files(path, scene, view_state)
+    return with_files(path, scene, view_state, permitted)
 
 
-def with_files(path: Path, scene: Scene, view_state: ViewState | None) -> OpenedScene:
-    """Reads the files of a scene; raises ModelError or CommandError as `opened` does."""
+def with_files(path: Path, scene: Scene, view_state: ViewState | None, permitted: Permitted) -> OpenedScene:
+    """Reads the files of a scene, and leaves out what is not permitted; raises ModelError or CommandError as `opened`
+    does.
+    """
+    scene = permitted.scene(scene)
     models, budget = _models_of(path, scene), ImageBudget()
     _report_missing(scene, models)
     images: dict[ImageSource, MipImage] = {}

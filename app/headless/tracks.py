@@ -1,3 +1,4 @@
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,8 +25,16 @@ from sinew.sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
 _LENS = ("field_of_view", "orthographic", "height", "near", "far")
-IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}
+IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours", "normals")} | {"points": "positions"}
 """Fields of a track by the meaning of the array."""
+
+
+class StrandChoice(enum.Enum):
+    """Choice of the strands of hair: simulated guides, drawn strands, or a track of each."""
+
+    GUIDES = "guides"
+    DRAWN = "drawn"
+    BOTH = "both"
 
 
 class SystemTrack:
@@ -34,21 +43,24 @@ class SystemTrack:
     Args:
         folder: For temporary files of long recordings.
         children: Record strands as they are drawn.
+        guides: Name of the track of their guides, or "".
 
     Attributes:
         left: One line about content that is not written, or "".
     """
 
-    def __init__(self, name: str, system: System, folder: Path, *, children: bool = False) -> None:
-        self._name, self.left = name, ""
+    def __init__(
+        self, name: str, system: System, folder: Path, *, children: bool = False, guides: str = ""
+    ) -> None:  # fmt: skip
+        self._name, self._guides, self.left = name, guides, ""
         exports = system if isinstance(system, Exports) else Exports()
         material = exports.material
         self._materials = () if material is None else (replace(material, name=name),)
         simulated, drawn = system.arrays(), exports.drawn()
         arrays = drawn.values() if drawn and children else (*simulated.values(), *exports.looks().values())
         if drawn and not children:
-            guides, strands = simulated["counts"].shape[0], drawn["counts"].shape[0]
-            self.left = f"{name}: writes {guides:,} guides; --children writes the {strands:,} drawn strands"
+            own, strands = simulated["counts"].shape[0], drawn["counts"].shape[0]
+            self.left = f"{name}: writes {own:,} guides; --children writes the {strands:,} drawn strands"
         self._constant = {a.meaning: a.read() for a in arrays if a.is_constant}
         self._moving = {a.meaning: a for a in arrays if a.meaning in IN_TRACKS and not a.is_constant}
         self._frames = {key: FrameArrays(folder, a.shape, a.dtype) for key, a in self._moving.items()}
@@ -63,7 +75,8 @@ class SystemTrack:
         moving |= {IN_TRACKS[meaning]: values[None] for meaning, values in constant.items() if meaning in IN_TRACKS}
         return Track(
             name=self._name, triangles=constant.get("triangles"), counts=constant.get("counts"),
-            texcoords=constant.get("texcoords"), materials=self._materials, **moving,
+            texcoords=constant.get("texcoords"), materials=self._materials, guides=self._guides,
+            closest=constant.get("closest"), shares=constant.get("shares"), **moving,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -190,7 +203,7 @@ class TrackRecorder:
         rate: Frames per second; simulations are written at their steps only.
         nodes: Names of the nodes; all visible ones if empty.
         folder: For temporary files of long recordings.
-        children: Write strands as they are drawn.
+        strands: Which strands of hair are written.
 
     Attributes:
         left: Lines about content that is not written.
@@ -201,9 +214,9 @@ class TrackRecorder:
 
     def __init__(
         self, run: SceneRun, scene: OpenedScene, rate: float, nodes: Sequence[str], folder: Path, *,
-        children: bool = False,
+        strands: StrandChoice = StrandChoice.GUIDES,
     ) -> None:  # fmt: skip
-        self._run, self._scene, self._rate, self._children = run, scene, rate, children
+        self._run, self._scene, self._rate, self._strands = run, scene, rate, strands
         self._recorded: list[SystemTrack | CharacterTrack] = []
         self._cameras: list[CameraRecorder] = []
         if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
@@ -218,14 +231,16 @@ class TrackRecorder:
             if not (node.id in chosen if nodes else node.visible):
                 continue
             name = _unique(node.name or node.id, taken)
-            if made := self._made(node, name, folder):
-                self._recorded.append(made)
+            if made := self._made(node, name, folder, taken):
+                self._recorded += made
             elif node.kind == CameraSettings.kind:
                 self._cameras.append(CameraRecorder(name, node, run))
         if not self._recorded:
             raise CommandError(scene.path, "", "contains no surface, strands or particles")
         recorded = (*self._recorded, *self._cameras)
         self.left = [track.left for track in recorded if not isinstance(track, CharacterTrack) and track.left]
+        if strands is StrandChoice.BOTH:
+            self.left = [camera.left for camera in self._cameras if camera.left]
 
     def add(self, frame: int) -> None:
         """Advances to a frame and adds it; raises CommandError if a node fails on the way."""
@@ -247,15 +262,20 @@ class TrackRecorder:
         for track in self._recorded:
             track.close()
 
-    def _made(self, node: Node, name: str, folder: Path) -> SystemTrack | CharacterTrack | None:
+    def _made(self, node: Node, name: str, folder: Path, taken: set[str]) -> list[SystemTrack | CharacterTrack]:
         character = self._run.engine.views.characters.get(node.id)
         if character is not None:
-            return CharacterTrack(name, node, character, folder) if character.model.mesh.triangle_count else None
+            return [CharacterTrack(name, node, character, folder)] if character.model.mesh.triangle_count else []
         system = self._run.engine.simulation.systems.get(node.id)
         if system is None or not system.is_ready or node.id not in self._scene.scene.simulated:
-            return None
-        has_points = any(array.meaning == "points" for array in system.arrays().values())
-        return SystemTrack(name, system, folder, children=self._children) if has_points else None
+            return []
+        if not any(array.meaning == "points" for array in system.arrays().values()):
+            return []
+        if self._strands is StrandChoice.BOTH and isinstance(system, Exports) and system.drawn():
+            guides = SystemTrack(name, system, folder)
+            drawn = SystemTrack(_unique(f"{name} strands", taken), system, folder, children=True, guides=name)
+            return [guides, drawn]
+        return [SystemTrack(name, system, folder, children=self._strands is StrandChoice.DRAWN)]
 
 
 def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:

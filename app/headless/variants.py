@@ -1,4 +1,3 @@
-import argparse
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from sinew.app.failure.errors import CommandError
 from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import is_project
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.refusal import refusal
@@ -35,13 +35,13 @@ def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
     return replace(scene, scene=msgspec.structs.replace(scene.scene, nodes=nodes, view=view))
 
 
-def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene:
+def varied(scene: OpenedScene, text: str, permitted: Permitted) -> OpenedScene:
     """Returns the scene with one change, "method=dqs" or "Cape.substeps=32", or another project that `text` names;
     raises CommandError if node or setting do not exist, or the value is not allowed.
     """
     name, _, value = text.partition("=")
     if not value and is_project(Path(text)):
-        return opened(Path(text), allow_outside=allow_outside)
+        return opened(Path(text), permitted)
     if name == "method":
         try:
             return skinned_by(scene, SkinningMethod(value))
@@ -103,20 +103,6 @@ def joined(images: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool)
             out[:, max(first - 1, 0) : first + 1, :3] = LINE
             out[:, max(first - 1, 0) : first + 1, 3:] = 255
     return out
-
-
-def add_variant_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--beside", action="append", default=[], metavar="method=M|NODE.SETTING=VALUE|PROJECT",
-        help="add a variant; two or more replace the original",
-    )  # fmt: skip
-    parser.add_argument(
-        "--layout", choices=["halves", "split"], default="halves",
-        help="whole images side by side, or one split view (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--label", action="append", default=[], metavar="TEXT", help="label of each variant (default: what differs)"
-    )
 
 
 LINE_SHARE = 1.0 / 30.0  # height of a line of text as a fraction of the image

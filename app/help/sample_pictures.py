@@ -7,6 +7,7 @@ from sinew.app.headless.renderer import Renderer
 from sinew.app.headless.run import headless
 from sinew.app.headless.scene import opened
 from sinew.app.help.guide import picture_of
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX
 from sinew.resources import path
 from sinew.sim.export.formats import IMAGE_WRITERS
@@ -19,7 +20,7 @@ def draw_samples(projects: Path) -> list[Path]:
     drawn = []
     with headless() as context:
         for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):
-            renderer = Renderer(context, opened(project), SIZE)
+            renderer = Renderer(context, opened(project, Permitted(outside=False, kernels=True)), SIZE)
             picture = renderer.picture([MOMENT], renderer.camera("saved", [MOMENT]))
             drawn.append(picture_of(project))
             IMAGE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])

@@ -27,13 +27,16 @@ _MODULES = {
 }
 
 
-def open(path: str | Path | None = None, *, backend: str = "auto", allow_outside: bool = False) -> "Project":
+def open(
+    path: str | Path | None = None, *, backend: str = "auto", allow_outside: bool = False, kernels: bool = True
+) -> "Project":
     """Opens a project, or a model as a new project, and returns a `Project`; use it in a `with` statement.
 
     Args:
         path: None for an empty project.  In the editor, None and the path of its project mean the open project.
         backend: "tf", "compute", or "auto" for the faster one.
         allow_outside: Read files that a project names outside its own folder and the one above it.
+        kernels: Use the kernels of a project, not the shipped shaders.
 
     Raises:
         ValueError: If the project or the model cannot be read.
@@ -41,7 +44,7 @@ def open(path: str | Path | None = None, *, backend: str = "auto", allow_outside
     """
     from sinew.app.api.project import open_project
 
-    return open_project(path, backend, allow_outside=allow_outside)
+    return open_project(path, backend, allow_outside=allow_outside, kernels=kernels)
 
 
 def __getattr__(name: str) -> Any:

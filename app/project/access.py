@@ -14,14 +14,22 @@ WITHHELD = "lies outside the project's folders and is not read unless you allow 
 
 
 class FileAccess(QObject):
-    """Access to files: those that a project names outside its folders are blocked until the user allows them."""
+    """What the open project may do: files that it names outside its folders are blocked until the user allows them, and
+    its kernels are not used before.
+    """
 
     asked = Signal(tuple)  # Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer
     allowed = Signal()  # The blocked files may be read
+    kernels_changed = Signal(bool)  # Whether kernels of the project may replace shader files
 
     def __init__(self) -> None:
         super().__init__()
         self._withheld: frozenset[str] = frozenset()
+        self.takes_kernels = True
+
+    def take_kernels(self, on: bool) -> None:
+        self.takes_kernels = on
+        self.kernels_changed.emit(on)
 
     def allows(self, path: str) -> bool:
         return path not in self._withheld

@@ -21,7 +21,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Edits, Kind
 from sinew.sim.kinds.keyable import curve_fault, curves_refusal
 from sinew.sim.notes import Notes
-from sinew.sim.printable import printable
+from sinew.sim.printable import shortened
 from sinew.sim.scene.params import Declaration, ParamError, Role, check, params_of, with_paths
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
@@ -32,7 +32,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 _FILE_KEYS = ("format", "version", "nodes", PLAYBACK, VIEW, "state")
 _NODE_KEYS = frozenset(field.name for field in msgspec.structs.fields(Node)) - {"settings"}
-_VALUE_TEXT_MAX = 80
 
 PLUGIN = "plugin"
 """Key in the object of a node: `package` is the plug-in that has the type, `kind_version` the `Kind.version`."""
@@ -117,7 +116,7 @@ class ProjectDecoder:
 
     def _keep_node(self, raw: dict[str, Any], where: str, after: str | None, reason: str) -> None:
         names = (raw.get(key) for key in ("name", "id"))
-        name = next((_short(name) for name in names if isinstance(name, str) and name.strip()), where)
+        name = next((shortened(name) for name in names if isinstance(name, str) and name.strip()), where)
         self.warnings.append(f"{name} {reason}; it is kept but not shown")
         self._nodes.append(UnknownNode(raw, after))
 
@@ -175,7 +174,7 @@ class ProjectDecoder:
         for node in nodes:
             name = names.take(node.name or default_name(node))
             if node.name and name != node.name:
-                reported = _short(node.name), _short(node.id), _short(name)
+                reported = shortened(node.name), shortened(node.id), shortened(name)
                 self.warnings.append("two nodes are called {}; {} is now {}".format(*reported))
             named.append(msgspec.structs.replace(node, name=name))
         return tuple(named)
@@ -247,7 +246,7 @@ class ProjectDecoder:
         if selection.node is not None and not scene.has(selection.node):
             is_unknown = any(node.content.get("id") == selection.node for node in self._nodes)
             reason = "a node of an unknown type" if is_unknown else "a node that does not exist"
-            self.warnings.append(f"$.state.selection.node: names {reason}: {_short(selection.node)}")
+            self.warnings.append(f"$.state.selection.node: names {reason}: {shortened(selection.node)}")
             selection = Selection(view=selection.view)
         others = selection_of(node_id for node_id in selection.nodes if scene.has(node_id)).others
         selection = msgspec.structs.replace(selection, others=others)
@@ -256,9 +255,7 @@ class ProjectDecoder:
         return msgspec.structs.replace(state, selection=selection)
 
     def _refused(self, where: str, value: Any, allowed: str, lead: str = "allowed: ") -> ProjectError:
-        text = json.dumps(value, ensure_ascii=False)
-        if len(text) > _VALUE_TEXT_MAX:
-            text = text[:_VALUE_TEXT_MAX] + "..."
+        text = shortened(json.dumps(value, ensure_ascii=False))
         return ProjectError(self._path, where, f"{text} is not allowed; {lead}{allowed}")
 
 
@@ -276,17 +273,13 @@ def _types_in(raw: dict[str, Any]) -> list[str]:
 def _type_of(raw: dict[str, Any]) -> str:
     stored = raw.get(PLUGIN)
     package = stored.get("package") if isinstance(stored, dict) else None
-    origin = f" of the plug-in {_short(package)}" if isinstance(package, str) else ""
-    return f"{_short(', '.join(_types_in(raw)))}{origin}"
+    origin = f" of the plug-in {shortened(package)}" if isinstance(package, str) else ""
+    return f"{shortened(', '.join(_types_in(raw)))}{origin}"
 
 
 def _failed(kind: Kind, error: Exception) -> _UnusableNode:
-    reason = _short(f"{type(error).__name__}: {error}")
+    reason = shortened(f"{type(error).__name__}: {error}")
     return _UnusableNode(f"cannot be read by the plug-in {kind.package} ({reason})")
-
-
-def _short(text: str) -> str:
-    return printable(text, _VALUE_TEXT_MAX)
 
 
 @functools.cache

@@ -8,20 +8,22 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from sinew.app.project.digest import digest_of
+from sinew.app.project.digest import digest_of, file_digest
 from sinew.app.project.migrations import VERSION, MigrationError, is_converted, migrated, written_version
 from sinew.app.project.project_decode import PLUGIN, ProjectDecoder
 from sinew.app.project.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
 from sinew.app.project.project_paths import portable_path
 from sinew.app.project.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sinew.sim.assets.raw import LoadWatch
-from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.assets.raw import LoadWatch, reading
+from sinew.sim.export.atomic_file import exclusive, write_atomically
 from sinew.sim.kinds import KINDS
+from sinew.sim.printable import shortened
 from sinew.sim.scene.params import params_of, with_paths
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sinew.sim.scene.view_state import ViewState
@@ -69,21 +71,28 @@ def load_project(
     """
     watch = LoadWatch(progress, cancelled)
     watch.advance()
-    data = read_bytes(path)
-    content = parse_json(path, data)
-    version = _version(path, content)
-    try:
-        content = migrated(content, version)
-    except MigrationError as error:
-        raise ProjectError(path, "$.version", str(error)) from error
-    decoder = ProjectDecoder(path, _folder(path), watch)
-    scene, view_state = decoder.decode(content)
+    with reading(partial(ProjectError, path)):
+        data = read_bytes(path)
+        content = parse_json(path, data)
+        version = _version(path, content)
+        try:
+            content = migrated(content, version)
+        except MigrationError as error:
+            raise ProjectError(path, "$.version", str(error)) from error
+        decoder = ProjectDecoder(path, _folder(path), watch)
+        scene, view_state = decoder.decode(content)
     watch.finish()
     older = version if is_converted(version) else None
     return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), version, older, digest_of(data))
 
 
-def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: UnknownContent | None = None) -> str:
+class OvertakenError(ProjectError):
+    """Error of a save over a content that its document has not read."""
+
+
+def save_project(
+    path: Path, scene: Scene, view_state: ViewState, unknown: UnknownContent | None = None, *, known: str = ""
+) -> str:
     """Writes a project and returns its digest; at every moment the old or the new file is on disk, complete.
 
     A file of an older version is kept as NAME.sinew.bak.
@@ -92,18 +101,25 @@ def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: Unkno
         path: Links are followed.
         scene: Its paths are absolute.
         unknown: Unknown content from `load_project`.
+        known: Digest of the only content that is overwritten; with "", any content is.
 
     Raises:
+        OvertakenError: If the file has another content than `known`.
         ProjectError: If the file cannot be written; an old one is unchanged.
     """
     try:
         content = project_content(scene, view_state, unknown or UnknownContent(), _folder(path))
         data = (json_text(content) + "\n").encode("utf-8")
-        _keep_older_version(Path(os.path.realpath(path)), content["version"])
-        write_atomically(path, data)
+        with exclusive(path):
+            if known and file_digest(path) not in ("", known):
+                raise OvertakenError(path, "", "was changed by another program since it was opened")
+            _keep_older_version(Path(os.path.realpath(path)), content["version"])
+            write_atomically(path, data)
         return digest_of(data)
     except OSError as error:
         raise ProjectError(path, "", error.strerror or str(error)) from error
+    except ProjectError:
+        raise
     except ValueError as error:  # a null character in the path
         raise ProjectError(path, "", str(error)) from error
 
@@ -112,11 +128,12 @@ def _version(path: Path, content: Any) -> int:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ProjectError(path, "$.format", f'is not a Sinew project; "format": "{FORMAT}" is missing')
     version = content.get("version")
+    shown = shortened(json.dumps(version))
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
-        raise ProjectError(path, "$.version", f"{json.dumps(version)} is not allowed; allowed: a whole number")
+        raise ProjectError(path, "$.version", f"{shown} is not allowed; allowed: a whole number")
     if version > VERSION:
         raise ProjectError(
-            path, "$.version", f"{version} is newer than this program reads (up to {VERSION}); update Sinew to open it"
+            path, "$.version", f"{shown} is newer than this program reads (up to {VERSION}); update Sinew to open it"
         )
     return version
 

@@ -8,17 +8,18 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from sinew.sim.assets.raw import FileError
 from sinew.sim.printable import printable
 
-_WHERE_MAX = 200
+_WHERE_MAX, _REASON_MAX = 200, 800
 
 
-class ProjectError(ValueError):
+class ProjectError(FileError):
     """Error about a project in one line that names file, JSON path and reason."""
 
     def __init__(self, path: Path | str, where: str, reason: str) -> None:
         place = f"{printable(where, _WHERE_MAX)}: " if where else ""
-        super().__init__(printable(f"{path}: {place}{reason}"))
+        super().__init__(f"{printable(str(path))}: {place}{printable(reason, _REASON_MAX)}")
         self.path = Path(path)
         self.where = where
         self.reason = reason

@@ -25,6 +25,7 @@ class Action:
     reason: Callable[[], str] | None = None
     is_on: Callable[[], bool] | None = None  # Returns the state of a switch; None for other actions
     short: str = ""  # Text of the tool button if there is no icon
+    note: Callable[[], str] | None = None  # Returns a sentence for the tip of the enabled action
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,10 @@ class Actions:
                 action.setChecked(record.is_on())
             if record.reason is not None:
                 reason = record.reason()
+                more = reason or (record.note() if record.note is not None else "")
                 action.setEnabled(not reason)
-                action.setToolTip(f"{self._tips[record.id]}\n{reason}" if reason else self._tips[record.id])
-                action.setStatusTip(reason or record.tip)
+                action.setToolTip(f"{self._tips[record.id]}\n{more}" if more else self._tips[record.id])
+                action.setStatusTip(more or record.tip)
 
     def rename(self, action_id: str, title: str) -> None:
         self._actions[action_id].setText(title)

@@ -11,6 +11,7 @@ from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.motions import Motions
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.project.access import FileAccess
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.dialogs import Dialogs
 from sinew.app.session.panels import Panels
@@ -20,6 +21,7 @@ from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import TaskQueue
 from sinew.sim.kinds import KINDS
+from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.widgets.viewport import Viewport
 
@@ -36,12 +38,14 @@ class EditorContext:
     store: ModelStore
     active: ActiveModel  # The model that commands act on
     files: SceneFiles  # Other files of the scene than models
+    access: FileAccess
     panels: Panels
     dialogs: Dialogs
     marks: ParticleMarks  # The selected particles and the particle under the mouse
     hint: Callable[[str], None]  # Shows in the status bar what the mouse does
     motions: Motions
     tasks: TaskQueue
+    show_handles: Callable[[HandleMode], None]
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected

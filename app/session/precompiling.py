@@ -37,7 +37,7 @@ class Precompiling:
         self._surface.create()  # only allowed on the GUI thread
         self.compiler = Precompiler(self._open, context)
 
-    def begin(self) -> bool:
+    def begin(self, *, takes_texts: bool) -> bool:
         """Compiles shaders once all files are loaded; returns True if the scene must be applied again."""
         files = self._files
         if self._store.loading or files.is_reading:
@@ -51,6 +51,7 @@ class Precompiling:
                 files.assets,
                 self._document.view_state.camera,
                 self._playback.settings.simulation_start,
+                takes_texts,
             )
         )
         return self.compiler.is_due

@@ -155,7 +155,8 @@ class ViewportRenderer(QObject):
             self._preparing = self._tasks.add(self._prepare_systems(engine), Priority.PREPARE, on_error=self._fail)
 
     def _is_preparing(self, engine: Engine) -> bool:
-        return bool(engine.simulation.progress) or engine.simulation.is_due or self.is_compiling
+        is_simulation = bool(engine.simulation.progress) or engine.simulation.is_due
+        return is_simulation or self.is_compiling or engine.awaits_kernels
 
     def _prepare_systems(self, engine: Engine) -> QueueTask[None]:
         """Runs the GPU work of preparing systems and starts compiling; requests a frame when one is ready."""
@@ -163,7 +164,8 @@ class ViewportRenderer(QObject):
         while self._is_preparing(engine):
             now = time.monotonic()
             did_work = engine.simulation.prepare(now + _PREPARED)
-            if (self.precompiling is not None and self.precompiling.begin()) or engine.simulation.is_due:
+            compiled = self.precompiling is not None and self.precompiling.begin(takes_texts=self._takes_texts)
+            if compiled or engine.simulation.is_due or engine.has_tried_kernels:
                 self.gl_outdated()
                 self.paint_requested.emit()
             if now - begun > _LONG:
@@ -353,6 +355,11 @@ class ViewportRenderer(QObject):
     @property
     def is_still(self) -> bool:
         return not self._playback.playhead.playing
+
+    @property
+    def step(self) -> object:
+        shown = self.runner.shown if self.runner is not None else 0
+        return shown, self.engine.simulation.step_count if self.engine is not None else 0
 
     def render_view(self) -> RenderView:
         assert self.engine is not None

@@ -75,7 +75,7 @@ class SecondEngine:
                 continue
             engine.simulation.prepare(time.monotonic() + PREPARING)
             engine.apply(self._document.scene)
-            if not engine.simulation.is_preparing:
+            if not (engine.simulation.is_preparing or engine.awaits_kernels):
                 return engine
             yield Delay(LOOK)
 
@@ -84,7 +84,7 @@ class SecondEngine:
         if self.engine is None:
             return None
         engine = self._follow(live)
-        lacks = engine.simulation.is_preparing or any(True for _ in self._missing(engine))
+        lacks = engine.simulation.is_preparing or engine.awaits_kernels or any(True for _ in self._missing(engine))
         return None if lacks else engine
 
     def release(self) -> None:

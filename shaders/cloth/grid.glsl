@@ -1,5 +1,5 @@
 // Springs and faces around a particle of a rectangular sheet, whose neighbours are found by arithmetic.
-// Inputs: state of all particles (two texels each: position, 1/share | velocity, 0), shape of the sheet, constants of the
+// Inputs: state of all particles, shape of the sheet, constants of the
 // springs. Outputs: forces [N], energy [J], strain. World space, SI.
 // A neighbour that is missing is the particle itself: its spring has no length and its face no area, so nothing branches.
 // Sums pair mirror images, so that a mirrored sheet moves as the mirror image bit for bit; every pair has a
@@ -34,13 +34,21 @@ struct GridPlace {
     float column_share;
 };
 
+#ifdef CENTRED
+vec3 centre;                       // positions are offsets from here: a float32 far from the origin is too coarse for forces
+#endif
+
 // AIR needs DAMPED: only with it are the velocities of neighbours read.
 Particle particle_at(int id) {
-#ifdef DAMPED
-    return Particle(texelFetch(u_state, 2 * id).xyz, texelFetch(u_state, 2 * id + 1).xyz);
-#else
-    return Particle(texelFetch(u_state, 2 * id).xyz, vec3(0.0));
+    vec3 position = texelFetch(u_state, 2 * id).xyz;
+    vec4 second = vec4(0.0);
+#if defined(DAMPED) || defined(CENTRED)
+    second = texelFetch(u_state, 2 * id + 1);
 #endif
+#ifdef CENTRED
+    position = (position - centre) + remainder_of(second.w, position);
+#endif
+    return Particle(position, second.xyz);
 }
 
 GridPlace grid_place(int id) {

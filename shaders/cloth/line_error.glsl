@@ -1,28 +1,22 @@
 // Adds to the load of one particle the largest error that a substep leaves in its edges of one family, because the families
 // were solved one after the other: length minus the one that the impulse stands for, as a part of the rest length.
 // Inputs: points after all families, solved rows of this one, edges, loads. Outputs: the largest error so far, 0, 0, load.
-// DAMPED: the state at the beginning of the substep, as in cloth/line_set_up.glsl.
+// DAMPED as in cloth/line_set_up.glsl.
 
 #include "cloth/line_edge.glsl"
 
-uniform samplerBuffer u_points;
 uniform samplerBuffer u_rows;
 uniform samplerBuffer u_loads;
-uniform float u_compliance;        // as in cloth/line_set_up.glsl
-#ifdef DAMPED
-uniform samplerBuffer u_state;
-uniform float u_rate;
-#endif
-
 float error_of(int id) {
-    Edge edge = edge_at(id);
-    vec3 way = texelFetch(u_points, edge.particles.z).xyz - texelFetch(u_points, edge.particles.y).xyz;
-    float longer = sqrt(dot(way, way)) - edge.rest + texelFetch(u_rows, id).z * u_compliance / max(edge.factor, 1e-20);
+    ivec4 particles = particles_at(id);
+    vec2 thread = thread_at(id);
+    Way way = way_between(particles.y, particles.z, thread);
+    float longer = sqrt(dot(way.whole, way.whole)) - thread.x;
+    longer += texelFetch(u_rows, id).z * u_compliance / max(thread.y, 1e-20);
 #ifdef DAMPED
-    vec3 start = texelFetch(u_state, 2 * edge.particles.z).xyz - texelFetch(u_state, 2 * edge.particles.y).xyz;
-    longer = (longer + u_rate * dot(direction(way), way - start)) / (1.0 + u_rate);
+    longer = (longer + u_rate * dot(way.along, way.moved)) / (1.0 + u_rate);
 #endif
-    return edge.factor > 0.0 ? abs(longer) / max(edge.rest, 1e-20) : 0.0;
+    return thread.y > 0.0 ? abs(longer) / max(thread.x, 1e-20) : 0.0;
 }
 
 void run(int id) {

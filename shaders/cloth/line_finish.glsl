@@ -1,21 +1,23 @@
 // State of one particle of a cloth at the end of a substep of lines.
-// Inputs: state at its beginning, solved points (position [m], inverse mass, 0 if held), colliders. Outputs: the record of
-// the state, with the velocity from the positions, after contacts.
-// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS as in cloth/step.glsl.
+// Inputs: state at its beginning, solved points (offset [m], inverse mass, 0 if held), colliders. Outputs: the record of
+// the state, with the velocity from the offset, after contacts.
+// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS, FIELDS as in cloth/step.glsl.
 
 #include "cloth/spring.glsl"
+#include "cloth/offset.glsl"
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 
 uniform samplerBuffer u_state;
-uniform samplerBuffer u_points;
+uniform samplerBuffer u_points;    // in ORDER
+#ifdef ORDER
+#include "cloth/line_layout.glsl"
+#else
+int point_of(int id) {
+    return id;
+}
+#endif
 #ifdef SELF
 #define SOLVED
 #include "cloth/self_contact.glsl"
@@ -26,6 +28,11 @@ uniform float u_inverse_mass;      // inverse mass of a particle with a share of
 #endif
 
 uniform float u_substep;           // [s]
+uniform vec3 u_gravity;            // [m/s2]
+#ifdef FIELDS
+uniform samplerBuffer u_fields;    // as in cloth/step.glsl
+uniform vec2 u_kick;
+#endif
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // as in cloth/step.glsl
 #if defined(PIN_MAPS) || defined(FRICTION_MAP)
@@ -38,46 +45,51 @@ uniform samplerBuffer u_pins;      // target [m], 1 if held
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
-    vec4 point = texelFetch(u_points, id);
-    Particle moved = Particle(point.xyz, (point.xyz - first.xyz) / u_substep);
-    Particle free = moved;
+    vec4 point = texelFetch(u_points, point_of(id));
+    vec3 remainder = remainder_of(texelFetch(u_state, 2 * id + 1).w, first.xyz);
+    Particle solved = Particle(first.xyz + point.xyz, (point.xyz - remainder) / u_substep);
+    Particle moved = solved;
 #ifdef SELF
     vec3 change;
     vec3 push;
-    self_contact(id, vec4(point.xyz, first.w), moved.velocity, u_substep, change, push);
-    free.velocity += change;
-    free.position += u_substep * change + push;
+    self_contact(id, vec4(solved.position, first.w), solved.velocity, u_substep, change, push);
+    moved.velocity += change;
+    moved.position += u_substep * change + push;
 #endif
 #ifdef MET
     vec3 impulse;
     vec3 shift;
     met_contact(id, impulse, shift);
     float inverse_mass = first.w * u_inverse_mass;
-    free.velocity += inverse_mass * impulse;
-    free.position += inverse_mass * (u_substep * impulse + shift);
+    moved.velocity += inverse_mass * impulse;
+    moved.position += inverse_mass * (u_substep * impulse + shift);
 #endif
 #ifdef COLLIDERS
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
-    collide(u_colliders, u_collider_count, free, u_progress.y, u_clearance, u_substep);
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, first.xyz, free.position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(free.position, free.velocity, skin, u_clearance, u_substep);
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * texelFetch(u_fields, 2 * id).xyz;
 #endif
+    resting_acceleration = length(pressing);
+    Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif
-    bool held = point.w == 0.0;
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);
     MovingTarget target = moving_target(id);
     if (target.exists > 0.0) {
-        attract(target, map.x, free.position, free.velocity);
+        attract(target, map.x, moved.position, moved.velocity);
     }
-    keep_near(target, map.y, first.xyz, free.position, free.velocity);
+#endif
+    if (point.w == 0.0) {
+        moved = solved;
+    }
+#ifdef PIN_MAPS
     keep_near(target, map.y, first.xyz, moved.position, moved.velocity);
 #endif
-    o_position = vec4(held ? moved.position : free.position, first.w);
-    o_velocity = vec4(held ? moved.velocity : free.velocity, 0.0);
+    vec4 place = moved_by(first.xyz, point.xyz + (moved.position - solved.position));
+    o_position = vec4(place.xyz, first.w);
+    o_velocity = vec4(moved.velocity, place.w);
 }

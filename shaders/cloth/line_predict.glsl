@@ -1,5 +1,6 @@
 // Where one particle of a cloth would be after a substep without its threads.
-// Inputs: state of all particles, air, pins, substep [s], loads; world space, SI. Outputs: point [m], inverse mass, 0 if held.
+// Inputs: state of all particles, air, pins, substep [s], loads; world space, SI. Outputs: offset from the position of the
+// state [m]; inverse mass, 0 if held, negative with more inertia, and of all particles to find the loads.
 // Air resists as if it acted over the whole substep, so that no drag throws a light fabric about.
 // GRID, AIR, GUSTS, PINS, PIN_MAPS, SPRING_MAPS, FIELDS as in cloth/step.glsl.
 // Where taut edges would need shorter substeps, particles have more inertia, not more weight: what hangs still hangs as it
@@ -7,6 +8,7 @@
 // Reference: T. Belytschko et al. 2013, "Nonlinear finite elements for continua and structures", mass scaling.
 
 #include "cloth/spring.glsl"
+#include "cloth/offset.glsl"
 #include "cloth/air.glsl"
 #ifdef GRID
 #include "cloth/grid.glsl"
@@ -22,12 +24,10 @@ uniform float u_air_drag;          // [1/s]
 uniform vec3 u_wind;               // [m/s]
 uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
 uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end,
-                                   // 0 to find the loads
+                                   // -1 to find the loads
 uniform samplerBuffer u_loads;     // see cloth/line_apply.glsl
 uniform float u_inertia;           // inertia over mass for a load of 1
 uniform int u_grabbed;             // particle that is dragged, or -1
-uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
-uniform float u_hand_pull;         // largest force of dragging [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
 #endif
@@ -51,14 +51,13 @@ vec3 air_at(vec3 point) {
 #endif
 }
 
-vec3 way_to(vec3 target, vec3 from, float reach) {
-    vec3 way = (target - from) * u_progress.x;
-    return way * min(1.0, reach / max(sqrt(dot(way, way)), CLOTH_TINY));
-}
+#include "cloth/held.glsl"
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
-    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    vec4 second = texelFetch(u_state, 2 * id + 1);
+    Particle own = Particle(first.xyz, second.xyz);
+    vec3 remainder = remainder_of(second.w, first.xyz);
     float inverse_mass = first.w * u_inverse_mass;
     vec3 acceleration = u_gravity;
     float inertia = max(1.0, u_inertia * texelFetch(u_loads, id).w);
@@ -80,26 +79,20 @@ void run(int id) {
     force *= float(dot(force, relative) > 0.0);
     acceleration += force * (inverse_mass / (1.0 + u_substep * inverse_mass * sqrt(dot(force, force)) / speed));
 #endif
-    inverse_mass /= inertia;
-    vec3 point = own.position + u_substep * (kept + u_substep * acceleration / inertia);
+    inverse_mass /= inertia > 1.0 || u_progress.y < 0.0 ? -inertia : inertia;
+    vec3 way = u_substep * (kept + u_substep * acceleration / inertia);
 #ifdef PINS
     vec4 pin = texelFetch(u_pins, id);
 #ifdef PIN_MAPS
     pin.w *= float(texelFetch(u_maps, id).x >= 1.0);
 #endif
     if (pin.w > 0.0) {
-        point = own.position + way_to(pin.xyz, own.position, 1e30);
+        way = way_along((pin.xyz - own.position) - remainder, 1e30);
         inverse_mass = 0.0;
     }
 #endif
-    if (id == u_grabbed) {
-        vec3 threads = thread_force(id, own);
-        float pull = dot(threads, u_hand.xyz - own.position) > 0.0 ? 0.0 : sqrt(dot(threads, threads));
-        if (pull < u_hand_pull) {
-            float share = min(1.0, 2.0 - 2.0 * pull / u_hand_pull);
-            point = own.position + share * way_to(u_hand.xyz, own.position, u_hand.w);
-            inverse_mass = 0.0;
-        }
+    if (id == u_grabbed && is_dragged(own.position, remainder, thread_force(id, own), way)) {
+        inverse_mass = 0.0;
     }
-    o_point = vec4(point, inverse_mass);
+    o_point = vec4(remainder + way, inverse_mass);
 }

@@ -1,5 +1,5 @@
 // Springs and faces around a particle of any triangle mesh, from tables of fixed width.
-// Inputs: state of all particles (two texels each: position, 1/share | velocity, 0), tables of springs (particle, rest
+// Inputs: state of all particles, tables of springs (particle, rest
 // length, factor) and faces (two other corners), constants of the kinds of springs. Outputs: forces [N], energy [J],
 // strain. World space, SI. THREADS, BENDS and FACES are the widths; an empty slot names the particle itself.
 
@@ -15,13 +15,21 @@ uniform vec2 u_bend_limits;        // shortening times rest length [m2], longest
 
 const int SLOTS = THREADS + BENDS;
 
+#ifdef CENTRED
+vec3 centre;                       // positions are offsets from here: a float32 far from the origin is too coarse for forces
+#endif
+
 // AIR needs DAMPED: only with it are the velocities of neighbours read.
 Particle particle_at(int id) {
-#ifdef DAMPED
-    return Particle(texelFetch(u_state, 2 * id).xyz, texelFetch(u_state, 2 * id + 1).xyz);
-#else
-    return Particle(texelFetch(u_state, 2 * id).xyz, vec3(0.0));
+    vec3 position = texelFetch(u_state, 2 * id).xyz;
+    vec4 second = vec4(0.0);
+#if defined(DAMPED) || defined(CENTRED)
+    second = texelFetch(u_state, 2 * id + 1);
 #endif
+#ifdef CENTRED
+    position = (position - centre) + remainder_of(second.w, position);
+#endif
+    return Particle(position, second.xyz);
 }
 
 Spring spring_in(vec4 slot, vec2 constants) {

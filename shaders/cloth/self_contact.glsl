@@ -1,5 +1,5 @@
 // Change of the motion of one particle by contacts with other particles of the same cloth.
-// Inputs: state of all particles (position, 1/share | velocity, 0), lists of those that may touch, clearance [m],
+// Inputs: state of all particles, lists of those that may touch, clearance [m],
 // substep [s]. Outputs: change of velocity [m/s], and of position [m] without velocity.
 // A pair that comes nearer than the clearance in this substep loses a part of the speed at which it does, one that is
 // nearer is moved apart a little: the same for both, by their masses, so that momentum stays and no energy comes about.
@@ -28,9 +28,9 @@ ivec3 whole(vec3 change) {
 void touch(int other, vec4 place, vec3 velocity, float substep, inout Touch sum) {
     vec4 there = texelFetch(u_state, 2 * other);
 #ifdef SOLVED
-    vec3 motion = texelFetch(u_points, other).xyz - there.xyz;
-    there.xyz += motion;
-    motion /= substep;
+    vec3 offset = texelFetch(u_points, point_of(other)).xyz;
+    vec3 motion = (offset - remainder_of(texelFetch(u_state, 2 * other + 1).w, there.xyz)) / substep;
+    there.xyz += offset;
 #else
     vec3 motion = texelFetch(u_state, 2 * other + 1).xyz;
 #endif

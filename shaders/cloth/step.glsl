@@ -1,7 +1,7 @@
 // Moves one particle of a cloth over a substep.
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
-// Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before: the same numbers
-// without the rounding that swallows gravity in short substeps.
+// Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before, and x with its
+// remainder: the same numbers without the rounding that swallows gravity in short substeps.
 // GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, MET, PINS, COLLIDERS, SKIN,
 // FIELDS are optional parts; SKIN needs COLLIDERS. PIN_MAPS pulls particles to their places and limits their distance from
 // them, FRICTION_MAP scales the friction of contacts, SPRING_MAPS the springs of a sheet: painted maps. FIELDS takes the
@@ -11,7 +11,9 @@
 
 // Included here once: an include is text even inside a branch that the preprocessor removes.
 #include "cloth/spring.glsl"
+#include "cloth/offset.glsl"
 #include "cloth/air.glsl"
+#define CENTRED
 #ifdef GRID
 #include "cloth/grid.glsl"
 #else
@@ -19,12 +21,6 @@
 #endif
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 #ifdef SELF
 #include "cloth/self_contact.glsl"
@@ -42,8 +38,6 @@ uniform vec2 u_drag;               // half the air's density times the coefficie
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end
 uniform int u_grabbed;             // particle that is dragged, or -1
-uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
-uniform float u_hand_pull;         // largest force of dragging [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
 #endif
@@ -67,25 +61,7 @@ vec3 air_at(vec3 point) {
 #endif
 }
 
-// Moves a held particle to its target, so that it arrives with the last substep of the step.
-void hold(vec3 before, vec3 target, float reach, out vec3 position, out vec3 velocity) {
-    vec3 way = (target - before) * u_progress.x;
-    way *= min(1.0, reach / max(sqrt(dot(way, way)), CLOTH_TINY));
-    position = before + way;
-    velocity = way / u_substep;
-}
-
-// Moves a dragged particle: slower the harder the fabric pulls back; beyond the largest force it slips, so that dragging
-// cannot tear the cloth.
-void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 velocity) {
-    float pull = dot(force, u_hand.xyz - before) > 0.0 ? 0.0 : sqrt(dot(force, force));
-    if (pull < u_hand_pull) {
-        hold(before, u_hand.xyz, u_hand.w, position, velocity);
-        float share = min(1.0, 2.0 - 2.0 * pull / u_hand_pull);
-        position = mix(before, position, share);
-        velocity *= share;
-    }
-}
+#include "cloth/held.glsl"
 
 #ifdef PIN_MAPS
 #include "cloth/pin_maps.glsl"
@@ -93,10 +69,14 @@ void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 veloci
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
-    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    vec4 second = texelFetch(u_state, 2 * id + 1);
+    vec3 here = first.xyz;
+    vec3 remainder = remainder_of(second.w, here);
+    Particle own = Particle(remainder, second.xyz);
+    centre = here;
     vec3 air = vec3(0.0);
 #ifdef AIR
-    air = air_at(own.position);
+    air = air_at(here);
 #endif
 #ifdef FIELDS
     vec4 pushed = texelFetch(u_fields, 2 * id);
@@ -108,60 +88,67 @@ void run(int id) {
     vec3 velocity = own.velocity + u_substep * acceleration;
 #ifdef FIELDS
     velocity += (u_progress.y < u_kick.y ? u_kick.x : 0.0) * pushed.xyz;
-    vec3 carried = air_at(own.position) + field_air;
+    vec3 carried = air_at(here) + field_air;
     velocity = carried + exp(-pushed.w * u_substep) * (velocity - carried);
 #endif
-    vec3 position = own.position + u_substep * velocity;
+    vec3 way = u_substep * velocity;
+    bool held = false;
+#ifdef PINS
+    vec4 pin = texelFetch(u_pins, id);
+#ifdef PIN_MAPS
+    vec4 map = texelFetch(u_maps, id);
+    pin.w *= float(map.x >= 1.0);
+#endif
+    if (pin.w > 0.0) {
+        held = true;
+        way = way_along((pin.xyz - here) - remainder, 1e30);
+    }
+#endif
+    if (id == u_grabbed) {
+        held = is_dragged(here, remainder, force, way) || held;
+    }
+    vec3 offset = remainder + way;
+    Particle solved = Particle(here + offset, held ? way / u_substep : velocity);
+    Particle moved = solved;
 #ifdef SELF
     vec3 change;
     vec3 push;
     self_contact(id, first, own.velocity, u_substep, change, push);
-    velocity += change;
-    position += u_substep * change + push;
+    moved.velocity += change;
+    moved.position += u_substep * change + push;
 #endif
 #ifdef MET
     vec3 impulse;
     vec3 shift;
     met_contact(id, impulse, shift);
     float inverse_mass = first.w * u_inverse_mass;
-    velocity += inverse_mass * impulse;
-    position += inverse_mass * (u_substep * impulse + shift);
+    moved.velocity += inverse_mass * impulse;
+    moved.position += inverse_mass * (u_substep * impulse + shift);
 #endif
 #ifdef COLLIDERS
-    Particle moved = Particle(position, velocity);
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
-    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
-    position = moved.position;
-    velocity = moved.velocity;
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, own.position, position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(position, velocity, skin, u_clearance, u_substep);
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * pushed.xyz;
 #endif
+    resting_acceleration = length(pressing);
+    collide(id, Particle(here, own.velocity), moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS
-    vec4 map = texelFetch(u_maps, id);
     MovingTarget target = moving_target(id);
-    if (target.exists > 0.0 && map.x < 1.0) {
-        attract(target, map.x, position, velocity);
-    } else if (target.exists > 0.0) {
-        hold(own.position, texelFetch(u_pins, id).xyz, 1e30, position, velocity);
-    }
-#elif defined(PINS)
-    vec4 pin = texelFetch(u_pins, id);
-    if (pin.w > 0.0) {
-        hold(own.position, pin.xyz, 1e30, position, velocity);
+    if (target.exists > 0.0) {
+        attract(target, map.x, moved.position, moved.velocity);
     }
 #endif
-    if (id == u_grabbed) {
-        follow_hand(own.position, force, position, velocity);
+    if (held) {
+        moved = solved;
     }
 #ifdef PIN_MAPS
-    keep_near(target, map.y, own.position, position, velocity);
+    keep_near(target, map.y, here, moved.position, moved.velocity);
 #endif
-    o_position = vec4(position, first.w);
-    o_velocity = vec4(velocity, 0.0);
+    vec4 place = moved_by(here, offset + (moved.position - solved.position));
+    o_position = vec4(place.xyz, first.w);
+    o_velocity = vec4(moved.velocity, place.w);
 }

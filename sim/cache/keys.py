@@ -129,7 +129,9 @@ def _met(world: World, *, turned: bool = True) -> list[bytes]:
     own = [
         part for node in colliders for part in (b"heard" if node.id in simulated else b"", _inputs(world, node).whole)
     ]
-    return own + _all_carrying(world, colliders, turned=turned)
+    versions = {kind: KINDS[kind].version for kind in dict.fromkeys([node.settings.kind for node in colliders])}
+    changed = [f"{kind} {number}".encode() for kind, number in versions.items() if number > 1]
+    return [*changed, *own, *_all_carrying(world, colliders, turned=turned)]
 
 
 def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:

@@ -8,10 +8,13 @@ import platform
 import re
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+LOCK_PATIENCE = 2.0  # [s]
 
 _FOREIGN_STALE_AGE = 24 * 3600.0
 """Age [s] after which a temporary file of another machine, or on Windows, counts as abandoned."""
@@ -51,6 +54,53 @@ def atomic_path(path: Path) -> Iterator[Path]:
 def write_atomically(path: Path, data: bytes) -> None:
     with atomic_file(path) as file:
         file.write(data)
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Excludes other processes and threads that use this function for a file of the same folder.
+
+    Nothing stays on the disk, whatever ends the process.  Folders that cannot be locked, as on some network drives,
+    exclude no caller.
+
+    Raises:
+        OSError: If somebody else is in the block for longer than `LOCK_PATIENCE`.
+    """
+    target, ends = Path(os.path.realpath(path)), time.monotonic() + LOCK_PATIENCE
+    while (handle := _locked(target)) is None:
+        if time.monotonic() > ends:
+            raise OSError(errno.EAGAIN, "is being saved by another program", str(path))
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _locked(target: Path) -> int | None:
+    """Returns a handle that holds the lock of a folder until it is closed, -1 if it has none; None if it is held."""
+    if sys.platform == "win32":  # a folder has no handle, but files can vanish with theirs
+        name = target.with_name(".sinew.lock")
+        try:
+            return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_TEMPORARY)
+        except (FileExistsError, PermissionError):
+            return None
+        except OSError:
+            return -1
+    import fcntl
+
+    try:
+        handle = os.open(target.parent, os.O_RDONLY)
+    except OSError:
+        return -1
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EWOULDBLOCK):
+            os.close(handle)
+            return None
+    return handle
 
 
 @contextlib.contextmanager

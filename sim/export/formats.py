@@ -63,6 +63,52 @@ class UsdOptions(msgspec.Struct, frozen=True):
     ] = True
 
 
+class AlembicPurpose(enum.Enum):
+    GENERAL = "general"
+    GROOM = "groom"
+
+
+class GroomFrames(enum.Enum):
+    FIRST = "first"
+    GUIDES = "guides"
+    STRANDS = "strands"
+
+
+class AlembicOptions(msgspec.Struct, frozen=True):
+    purpose: Annotated[
+        AlembicPurpose, param("Everything in metres (general), or hair as a groom for Unreal (groom).", label="For")
+    ] = AlembicPurpose.GENERAL
+    groom_frames: Annotated[
+        GroomFrames, param("Of a groom: the first frame, moving guides, or moving guides and strands.")
+    ] = GroomFrames.FIRST
+
+
+class TextureNormals(enum.Enum):
+    PACKED = "packed"
+    SEPARATE = "separate"
+    NONE = "none"
+
+
+class TexturePreset(enum.Enum):
+    OWN = "own"
+    OPENVAT = "openvat"
+
+
+class PngTextureOptions(msgspec.Struct, frozen=True):
+    normals: Annotated[
+        TextureNormals, param("Normals below the positions in the same image (packed), in a second image, or none.")
+    ] = TextureNormals.PACKED
+    single_block: Annotated[
+        bool, param("All vertices in one row a frame, at most 8,192, as decoders in Godot need it; for OpenVAT.")
+    ] = False
+
+
+class ExrTextureOptions(PngTextureOptions, frozen=True):
+    preset: Annotated[
+        TexturePreset, param("Metres with a JSON file of our own (own), or as decoders of OpenVAT expect it (openvat).")
+    ] = TexturePreset.OWN
+
+
 class VideoCodec(enum.Enum):
     H264 = "h264"
     AV1 = "av1"
@@ -101,6 +147,10 @@ class SceneFormat(Format):
         has_image_folder: Whether images are files in a folder next to it, else embedded.
         is_single: Whether a file holds one object.
         beside: Suffixes of its companion files.
+        files: Takes the chosen path and any options; returns all files, if `beside` does not name them.
+        variant: Takes this format, the recording and the options; returns the format that they choose, what it holds
+            of the recording, and lines about the rest.
+        bound: Takes the recording and any options; returns the largest rounding of a position [m], if there is one.
     """
 
     write: str
@@ -111,6 +161,9 @@ class SceneFormat(Format):
     has_image_folder: bool = False
     is_single: bool = False
     beside: tuple[str, ...] = ()
+    files: str = ""
+    bound: str = ""
+    variant: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +219,13 @@ IMAGE_WRITERS: Formats[Writer[UInt8]] = Formats(
 _SURFACES = frozenset({"surface"})
 _ALL = frozenset({"surface", "strands", "points"})
 
+_TEXTURES = "sinew.sim.export.vertex_texture:"
+_VERTEX_TEXTURE: dict[str, Any] = {
+    "holds": _SURFACES, "is_single": True, "keeps": frozenset({"materials", "colours"}),
+    "write": f"{_TEXTURES}write_vertex_texture", "read": f"{_TEXTURES}read_vertex_texture",
+    "files": f"{_TEXTURES}texture_files", "bound": f"{_TEXTURES}texture_bound",
+}  # fmt: skip
+
 SCENE_FORMATS: Formats[SceneFormat] = Formats(
     SceneFormat(
         name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
@@ -189,16 +249,18 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
-        name="Alembic", suffixes=(".abc",), holds=_ALL,
+        name="Alembic", suffixes=(".abc",), holds=_ALL, options=AlembicOptions,
+        variant="sinew.sim.export.scene.groom:chosen_groom",
         keeps=frozenset({"colours", "widths", "velocities", "ids", "cameras", "normals"}),
         write="sinew.sim.export.scene.alembic:write_alembic", read="sinew.sim.export.scene.alembic:read_alembic",
         module="alembic3d", package="alembic3d", extra="abc",
     ),
     SceneFormat(
-        name="vertex texture", suffixes=(".exr",), beside=(".json", ".obj"), holds=_SURFACES, is_single=True,
-        write="sinew.sim.export.exr:write_vertex_texture",
-        read="sinew.sim.export.exr:read_vertex_texture",
+        name="vertex texture", suffixes=(".exr",), options=ExrTextureOptions, **_VERTEX_TEXTURE,
         module="OpenEXR", package="OpenEXR", extra="exr",
+    ),
+    SceneFormat(
+        name="vertex texture, 16 bits", suffixes=(".png",), options=PngTextureOptions, **_VERTEX_TEXTURE
     ),
 )  # fmt: skip
 

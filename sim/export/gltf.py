@@ -35,7 +35,9 @@ class AnimationWriter:
     def add(self, node: int, path: str, mode: str, times: Float64, values: Float64) -> None:
         """Adds a channel; keys have shape (F, n), or (F, 3, n) for splines."""
         keys = times.astype(np.float32)
-        # Times must ascend, also in single precision.
+        # Times must ascend, also in single precision: a value that jumps has two keys at one time.
+        for second in np.flatnonzero(np.diff(times) == 0.0) + 1:
+            keys[second] = np.nextafter(keys[second - 1], np.float32(np.inf))
         rising = np.append(True, np.diff(keys) > 0.0)
         width = 1 if path == "weights" else values.shape[-1]
         rows = values[rising].astype(np.float32).reshape(-1, width)

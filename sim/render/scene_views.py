@@ -26,7 +26,7 @@ from sinew.sim.render.frame import (
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, Scene
-from sinew.sim.scene.view import LAMP_INTENSITY, Look
+from sinew.sim.scene.view import LIGHT_INTENSITY, Look
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 ViewInputs = tuple[Node, Any, bool, bool, SceneAssets]
@@ -318,7 +318,7 @@ class SceneViews:
                 return ()
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
-            intensity = LAMP_INTENSITY[self.scene.view.look]
+            intensity = LIGHT_INTENSITY[self.scene.view.look]
             return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, intensity=intensity, shadow=False),)
         shown_ids = self.scene.shown
         lit: list[PointLight] = [

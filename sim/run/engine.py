@@ -1,9 +1,10 @@
 import functools
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +25,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import Task, finish
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
-from sinew.sim.kinds.background import Background
+from sinew.sim.kinds.background import Background, BackgroundJob, Pause
 from sinew.sim.kinds.contract import (
     CharacterSource,
     CharacterView,
@@ -66,7 +67,7 @@ class Engine(Owner):
     """Engine that poses, skins, simulates and draws a scene.
 
     `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
-    must be current in every call.
+    must be current in every call; what runs kernels binds the default framebuffer first.
 
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
@@ -87,7 +88,7 @@ class Engine(Owner):
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
         self.pictures = RenderScheduler(self._renderer)
-        self.stage = Stage(self.library)
+        self.stage = Stage(self._with_usable_kernels)
         self.applied = self.stage.at()
         self._content: tuple[object, ...] = ()
         self._prefetched: frozenset[float] = frozenset()
@@ -96,6 +97,12 @@ class Engine(Owner):
         self._world = World(
             self.applied, self.applied.shown, self.views.characters, self.views.places, self.simulation.services
         )
+        self._usable: Memo[Scene] = Memo()
+        self._owns_library = library is None
+        self._trials = self.owns(Background())
+        self._trials.is_on = background
+        self._trial: tuple[Mapping[str, str], BackgroundJob[None]] | None = None
+        self.awaits_kernels = False
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -116,6 +123,7 @@ class Engine(Owner):
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
+        self.context.bind_default_framebuffer()
         node = self._character_node(node_id)
         view: CharacterView = loaded(KINDS[node.kind].part(CharacterSource).view)(self.context, self.library)
         yield from view.upload(prepared, images)
@@ -135,7 +143,7 @@ class Engine(Owner):
         self.views.put_character(node, view, self.world)
 
     def _character_node(self, node_id: NodeId) -> Node:
-        return self.views.scene.by_id.get(node_id) or Node(id=node_id, settings=character_kind().settings())
+        return self.views.scene.by_id.get(node_id) or character_kind().new_node(node_id)
 
     def remove_model(self, node_id: NodeId) -> None:
         if node_id in self.views.characters:
@@ -163,40 +171,90 @@ class Engine(Owner):
                 self._use_kernels(allowed)
             self.views.take(applied.shown)
             world = self.world
-            is_news = self.views.is_news(world)
+            is_news, is_due = self.views.is_news(world), self.simulation.is_due
             content, known = (allowed, world.characters, assets), self._content
             self._content = content
             is_animated = allowed.is_keyed and same_objects(content, known)
+            if is_news or is_due:
+                self.context.bind_default_framebuffer()
             if is_news and not is_animated:
                 self._guard.renew(allowed.by_id)
                 for node_id, character in self.views.characters.items():
                     if node_id in assets.animated or character.animated is not character.model:
                         character.animate(assets.animated_model(node_id, character.model))
             stepped = applied.stepped
-            if self.simulation.apply(world if stepped is world.scene else replace(world, scene=stepped)):
+            self.simulation.apply(world if stepped is world.scene else replace(world, scene=stepped))
+            if is_due:
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
             if is_news:
                 self.views.follow(world, self.simulation.systems, is_animated=is_animated)
 
-    def _use_kernels(self, scene: Scene) -> None:
-        """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
+    def _with_usable_kernels(self, scene: Scene) -> Scene:
+        if not self.library.takes_texts:
+            return self._with_kernels(scene, ())
+        return self._with_tried_kernels(scene) if self._background else scene
+
+    def _with_kernels(self, scene: Scene, kernels: tuple[Node, ...]) -> Scene:
+        """Returns the scene with these kernels alone: others have no part in the keys of cached steps."""
+        if not kernels and not any(ShaderTexts in KINDS[node.kind].declared for node in scene.nodes):
+            return scene
+        return self._usable.get((scene, kernels), lambda: msgspec.structs.replace(
+            scene, nodes=(*(node for node in scene.nodes if ShaderTexts not in KINDS[node.kind].declared), *kernels)
+        ))  # fmt: skip
+
+    def _with_tried_kernels(self, scene: Scene) -> Scene:
+        """Returns the scene with its kernels, or with the former ones while a worker thread tries their programs.
+
+        An engine with the library of another waits until that one uses them.
+        """
+        nodes = self._used_kernels(scene)
+        texts = self._texts_of(nodes)[0] if nodes != self._kernels else self.library.texts
+        self.awaits_kernels = texts != self.library.texts
+        if self.awaits_kernels and self._owns_library:
+            if self._trial is None or self._trial[0] != texts:
+                trials = self.library.untried(texts)
+                self._trial = trial = texts, self._trials.start(functools.partial(_run_all, trials))
+            else:
+                trial = self._trial
+            self.awaits_kernels = not trial[1].is_done
+        return self._with_kernels(scene, self._kernels) if self.awaits_kernels else scene
+
+    @property
+    def has_tried_kernels(self) -> bool:
+        """True if the next `apply` uses kernels that it has waited for."""
+        return self.awaits_kernels and self._trial is not None and self._trial[1].is_done
+
+    def _used_kernels(self, scene: Scene) -> tuple[Node, ...]:
         nodes: tuple[Node, ...] = ()
         for kind in KINDS.values():
             if ShaderTexts in kind.declared and scene.of_kind(kind.name):
                 nodes += scene.simulated_of_kind(kind.name)
-        if nodes == self._kernels:
-            return
-        self._kernels = nodes
+        return nodes
+
+    def _texts_of(
+        self, nodes: tuple[Node, ...]
+    ) -> tuple[dict[str, str], dict[str, NodeId], tuple[tuple[NodeId, SettingsError], ...]]:
+        """Returns the texts of kernels by file, the ids of their nodes, and those that change another file."""
         texts: dict[str, str] = {}
-        faults: list[tuple[NodeId, SettingsError]] = []
         owners: dict[str, NodeId] = {}
+        faults: list[tuple[NodeId, SettingsError]] = []
         for node in nodes:
             file, base, text = KINDS[node.kind].part(ShaderTexts).of(node.settings)
             if self._shipped(file) == base:
                 texts[file], owners[file] = text, node.id
             else:
                 faults.append((node.id, SettingsError(f"{file or 'its file'} is another one now; it is not used")))
+        return texts, owners, tuple(faults)
+
+    def _use_kernels(self, scene: Scene) -> None:
+        """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
+        nodes = self._used_kernels(scene)
+        if nodes == self._kernels:
+            return
+        self._kernels = nodes
+        texts, owners, found = self._texts_of(nodes)
+        faults = list(found)
         self.reload_shaders(sorted(self.library.replace(texts)))
         self._guard.renew(scene.by_id)
         for message in self.library.messages:
@@ -264,6 +322,7 @@ class Engine(Owner):
 
     def refresh(self, now: float) -> None:
         """Updates the drawn data of the simulation; call this once per frame with the monotonic time [s]."""
+        self.context.bind_default_framebuffer()
         with self.context.timers.scope("draw"):
             self.simulation.refresh(self.world, now)
 
@@ -294,6 +353,7 @@ class Engine(Owner):
 
     def _pose(self, time: float, *, is_step: bool = False) -> None:
         """Poses the characters; skinning follows when their joints are turned."""
+        self.context.bind_default_framebuffer()
         self.applied = self.stage.at(time, is_step=is_step)
         if self.applied.shown is self.views.scene:
             self.views.settle()
@@ -435,3 +495,9 @@ class Engine(Owner):
 def _colliders(kind: Kind, node: Node, places: WorldTransforms) -> dict[NodeId, Any]:
     found: dict[NodeId, Any] = loaded(kind.part(ColliderSource).of)((node,), places)
     return found
+
+
+def _run_all(works: Iterable[Callable[[], None]], pause: Pause) -> None:
+    for work in works:
+        pause(0.0)
+        work()

@@ -53,6 +53,7 @@ class PrecompileScene:
     assets: SceneAssets
     camera: Camera
     start: float  # Of the simulation [s]
+    takes_texts: bool  # As of the library of the engine
 
 
 class Precompiler:
@@ -177,7 +178,7 @@ class Precompiler:
 def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[NodeId], pause: Pause) -> None:
     """Simulates the first steps of a scene in an engine of its own and draws it, which compiles all shaders."""
     scene, engine = contents.scene, Engine(context)
-    warmup = engine.pictures.shader_warmup
+    warmup, engine.library.takes_texts = engine.pictures.shader_warmup, contents.takes_texts
     try:
         engine.apply(msgspec.structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.settings.is_character)))
         for node_id, prepared in contents.models.items():

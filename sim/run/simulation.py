@@ -228,18 +228,14 @@ class Simulation:
 
     # --- the scene ------------------------------------------------------------------------------------
 
-    def apply(self, world: World) -> bool:
-        """Applies the scene; does nothing if only transforms changed since the last call, little if keys did.
-
-        Returns:
-            True if a system finished preparing.
-        """
-        scene, allowed, is_due = world.scene, world.applied.allowed, self.is_due
+    def apply(self, world: World) -> None:
+        """Applies the scene; does nothing if only transforms changed since the last call, little if keys did."""
+        scene, allowed = world.scene, world.applied.allowed
         inputs = allowed, world.characters, world.applied.assets
-        if same_objects(inputs, self._applied) and not is_due:
+        if same_objects(inputs, self._applied) and not self.is_due:
             if allowed.is_keyed:
                 self._apply_keys(world)
-            return False
+            return
         self._applied = inputs
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
             self.systems.pop(node_id).release()
@@ -262,7 +258,6 @@ class Simulation:
                 self._sources.append((kind.name, source))
                 if source.unfinished and (nodes := scene.simulated_of_kind(kind.name)):
                     self._unfinished |= loaded(source.unfinished)(nodes, world)
-        return is_due
 
     def _apply_keys(self, world: World) -> None:
         """Systems take nodes whose values changed with time."""

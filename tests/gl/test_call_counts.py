@@ -16,9 +16,10 @@ from sinew.sim.kinds.contract import CharacterSource
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import step_end
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
+from tests.permissions import OWN
 
 ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
-STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 297, 43, 129, 18
+STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 297, 44, 129, 18
 NODES = 50
 CALLS_OF_NODES = {"cloth": 8800, "emitter": 2570, "model": 1800}
 
@@ -43,7 +44,7 @@ def calls_of(work: Callable[[], object]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def cape() -> object:
-    return opened(resources.path("projects") / "cape.sinew")
+    return opened(resources.path("projects") / "cape.sinew", OWN)
 
 
 def test_a_step_and_an_edit_of_the_cape_take_few_calls(context: Context, cape: object) -> None:
@@ -66,7 +67,7 @@ def test_a_step_of_many_nodes_takes_few_calls(context: Context, kind: str) -> No
     engine = Engine(context)
     settings, model = KINDS[kind].settings(), None
     if KINDS[kind].part(CharacterSource).view:
-        opened_scene = opened(resources.path("projects") / "humanoid.sinew")
+        opened_scene = opened(resources.path("projects") / "humanoid.sinew", OWN)
         node_id, model = next(iter(opened_scene.models.items()))
         settings = opened_scene.scene.node(node_id).settings
     nodes = tuple(Node(id=f"{kind}-{number}", settings=settings) for number in range(NODES))

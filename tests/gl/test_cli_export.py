@@ -348,37 +348,38 @@ def test_guides_or_drawn_strands(fur_project: Path, tmp_path: Path, capsys: pyte
         assert ((lengths > 0.03) & (lengths < 0.13)).all()
 
 
-def test_a_vertex_texture_gives_every_vertex_in_every_frame(project, steps, tmp_path, monkeypatch):
-    exr = pytest.importorskip("OpenEXR")
-    vertex_texture = pytest.importorskip("sinew.sim.export.exr")
-    monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
-    path = exported(project, tmp_path / "a.exr", "--node", "Sheet")
-    about = json.loads(path.with_suffix(".json").read_text())
-    assert (about["width"], about["rows_per_frame"], about["height"]) == (20, 3, 75)
-    pixels = exr.File(str(path)).channels()["RGB"].pixels
-    wanted = steps["Sheet.positions"]
-    lines = [line.split() for line in path.with_suffix(".obj").read_text().splitlines()]
-    places = np.array([line[1:] for line in lines if line[0] == "vt"], float)
-    for frame in (0, 11, FRAMES):
-        # What a shader does: the vertex's own texture coordinate, so many rows further down.
-        u, v = places[:, 0] * about["width"], (1.0 - places[:, 1]) * about["height"] + 3 * frame
-        np.testing.assert_allclose(u % 1.0, 0.5, atol=1e-5)
-        found = wanted[0] + pixels[v.astype(int), u.astype(int)]
-        np.testing.assert_allclose(found, wanted[frame], atol=1e-7)
-    np.testing.assert_allclose(about["box_min"], wanted.min(axis=(0, 1)), atol=1e-7)
+def test_strands_of_a_groom_name_their_nearest_guides(fur_project: Path, tmp_path: Path, capsys) -> None:
+    pytest.importorskip("alembic3d")
+    from tests.unit.export.test_groom import opened, value
+
+    path = exported(fur_project, tmp_path / "a.abc", "--frames", "0", "--option", "purpose=groom")
+    assert "left out: Body; Unreal groom holds strands only" in capsys.readouterr().err
+    _, curves = opened(path)
+    guides, drawn = (
+        np.array(memoryview(curves[f"Hair_{name}"].getValue().getPositions())).reshape(count, -1, 3)
+        for name, count in (("guides", 12), ("strands", 40))
+    )
+    closest = value(curves["Hair_strands"], "V3i", "groom_closest_guides")
+    weights = value(curves["Hair_strands"], "V3f", "groom_guide_weights")
+    apart = np.linalg.norm(drawn[:, None, 0] - guides[None, :, 0], axis=2)
+    # The pose moves roots a little from where guides were chosen.
+    nearest = np.argsort(apart, axis=1)[:, :3]
+    assert np.mean([set(a) == set(b) for a, b in zip(closest.tolist(), nearest.tolist(), strict=True)]) > 0.6
+    of_closest = np.take_along_axis(apart, closest, axis=1)
+    assert (np.take_along_axis(weights, of_closest.argmin(axis=1)[:, None], axis=1)[:, 0] > 0.25).all()
 
 
 def test_wrong_options_are_reported(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, expected in (
         (["--node", "Nobody"], "there is no node 'Nobody'; there are: Sheet, Sparks / hot, Tiny"),
         (["--rate", "24"], "--rate 24: the simulation has 60 steps a second"),
-        (["--rate", "0"], "--rate 0: is not between"),
+        (["--rate", "0"], "'0' is not a number from 0.001 to 1000"),
         (["--clip", "fly"], "clip 'fly': no such clip; there are: "),
         (["--option", "colour=red"], "PC2 point cache has no option 'colour'; there are: none"),
         (["--node", "Sparks / hot"], "holds surface, of which there is none"),
     ):
         command = ["export", str(project), "--allow-outside", "--frames", "0:1", "--output", str(tmp_path / "a.pc2")]
-        assert main([*command, *options]) == 1
+        assert main([*command, *options]) == (2 if options == ["--rate", "0"] else 1)
         err = capsys.readouterr().err
         assert expected in err
         assert err.count("\n") == 1

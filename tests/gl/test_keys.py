@@ -32,6 +32,7 @@ from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.strips import Strip
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
+from tests.permissions import OWN
 
 LAST = 75
 
@@ -108,7 +109,7 @@ def character_scene() -> OpenedScene:
 
     All collide with its skin, whose friction has keys, besides the other colliders.
     """
-    shipped = opened(resources.path("projects") / "whirlwind.sinew")
+    shipped = opened(resources.path("projects") / "whirlwind.sinew", OWN)
     reach = (0.0, 0.3, 0.6), (0.5, 0.9, 0.3)
     keys = {
         "humanoid": [curve("transform", "position", 2, *zip(*reach, strict=True)),

@@ -10,7 +10,8 @@ from sinew.app.output.jobs import FAILED, OutputJob
 from sinew.app.plugins import plugins
 from sinew.app.session.dialogs import Dialogs
 from sinew.widgets.plugin_list import PluginList
-from tests.gui.editor_harness import Clock, Mouse, messages, picture, play, positions
+from tests.gui.editor_harness import Clock, Mouse, messages, play, positions, settled
+from tests.permissions import OWN
 from tests.plugins.packages import install
 
 BAD_PANEL = """
@@ -58,7 +59,7 @@ def test_a_panel_that_raises_disables_only_itself(session, loaded, site, tmp_pat
     rope = added(editor, "add.rope")
     Mouse(editor.viewport).hover(QPointF(10.0, 10.0))
     editor.window.actions_table["simulate.acme.bad.bad"].trigger()
-    picture(editor)
+    settled(editor)
     before = positions(editor, rope.id)
     play(editor, 3)
     assert positions(editor, rope.id).shape == before.shape == positions(editor, bad.id).shape
@@ -115,7 +116,7 @@ def test_a_job_whose_process_lacks_the_plugin_fails_in_one_line(session, loaded,
     added(editor, "add.rope")
     queue = editor.output.queue
     folder, project = queue.snapshot()
-    job = OutputJob(tmp_path / "a.png", ["render", str(project), "--output", str(tmp_path / "a.png")], folder)
+    job = OutputJob(tmp_path / "a.png", ["render", str(project), "--output", str(tmp_path / "a.png")], folder, OWN)
     queue.add(job)
     qtbot.waitUntil(lambda: job.state == FAILED, timeout=120000)
     assert job.text == "plug-in acme-rope 1.0: is not loaded"
@@ -125,7 +126,7 @@ def test_a_saved_shader_of_a_plugin_is_used_and_its_errors_name_file_and_line(se
     loaded(site)
     editor = session.start(clock=Clock())
     rope = added(editor, "add.rope")
-    picture(editor)
+    settled(editor)
     file = Path(shaders.path_of("acme.rope/link.glsl"))
     assert file.is_relative_to(site)
     text, watch = file.read_text(), editor.disk_changes.watch

@@ -104,6 +104,7 @@ class Inspector(QWidget):
     Attributes:
         past: Banner above the settings of an earlier time, see `show_past`.
         names: Choices for parameters that name a clip, node or bone.
+        set_links: Sets values of attachments, with a gesture; by default as the target does.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason, one line
@@ -122,6 +123,7 @@ class Inspector(QWidget):
         self._rows: dict[ParamRef, SettingRow] = {}
         self._past: Scene | None = None
         self._keys: KeyTarget | None = None
+        self.set_links: Callable[[Mapping[ParamRef, Any], object | None], None] = target.set_values
         self.past = HistoryBanner(self)
         self._header = InspectorHeader(self)
         self._panels: Mapping[str, Panel] = {}
@@ -298,6 +300,7 @@ class Inspector(QWidget):
             part = f"{BONE_PART}{chosen.bone}"
             return [
                 *self._setting_sections(BonePose, node.id, part, "Pose Offset"),
+                *(panel.bone_facts(node, chosen.bone or "") if (panel := self._panels.get(node.kind)) else ()),
                 joint_section(model, joint),
                 local,
                 world,
@@ -404,7 +407,10 @@ class Inspector(QWidget):
     def _make_binding(self, record: Param, ref: ParamRef, editor: ValueEditor) -> Binding:
         peers = self._peers if ref.owner == self._selection.node else []
         by_component = record.type is tuple and record.declared.role is Role.PLAIN
-        binding = Binding(self._target, ref, editor, peers, by_component=by_component, shown=lambda: self.scene)
+        binding = Binding(
+            self._target, ref, editor, peers, by_component=by_component, shown=lambda: self.scene,
+            send=self.set_links if ref.part == "attachment" else None,
+        )  # fmt: skip
         binding.refused.connect(self.refused)
         return binding
 
@@ -494,6 +500,9 @@ class Inspector(QWidget):
             return
         value: Any = value_at(self.scene, ref)
         row.set_value(value)
+        section = row.parent()
+        if isinstance(section, FormSection) and section.is_entry and ref.name == "bone":
+            section.show_note(value)
         self._hide_idle()
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self._tree.refresh(NAMED_ROLES)

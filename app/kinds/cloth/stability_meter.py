@@ -4,6 +4,7 @@ from PySide6.QtCore import QMargins, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
+from sinew.sim.kinds.cloth.cloth import RECENT
 from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX
 from sinew.sim.kinds.cloth.stability import ERROR, MARGIN, ClothStability
 from sinew.sim.scene.clock import STEP_TIME
@@ -21,7 +22,8 @@ _LINES_TIP = f"""\
 Lines hold every stiffness, but a taut thread needs shorter substeps the more it carries for its mass.
 Load: a substep relative to the longest that holds the load. Below {MARGIN:g} there is a margin; above 1 particles
 get more inertia: they do not jitter, but move too slowly.
-Error: what solving one direction after another leaves, as a part of the length of a thread."""
+Error: what solving one direction after another leaves, as a part of the length of a thread.
+Both are the largest of the last {RECENT * STEP_TIME:.0f} s."""
 _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
 
 
@@ -58,7 +60,7 @@ class StabilityMeterWidget(QWidget):
         """Shows the stability; None means that it is unknown, `holds_load` that it is of the load of lines."""
         self._stability, self._holds_load = stability, holds_load
         self.bar.show_stability(stability, holds_load=holds_load)
-        self.button.setVisible(stability is not None and (stability.ratio >= MARGIN or stability.error >= ERROR))
+        self.button.setVisible(stability is not None and (stability.ratio >= MARGIN or stability.usual_error >= ERROR))
         if stability is not None:
             self._show_remedies(stability)
         self.softer_action.setVisible(not holds_load)
@@ -78,7 +80,9 @@ class StabilityMeterWidget(QWidget):
         more = f"Substeps {now:,} → {stability.substeps:,}: {stability.substeps / now:,.3g} × the time of a step"
         never = f"{SUBSTEPS_MAX:,} substeps are not enough; make the fabric softer or heavier."
         if self._holds_load:
-            never = f"{SUBSTEPS_MAX:,} substeps do not hold this load."
+            never = (
+                f"{SUBSTEPS_MAX:,} substeps do not hold this load; pin more particles, or take fewer columns and rows."
+            )
             helps = helps and stability.substeps > now
         softer = f"Soften the fabric to {100.0 * stability.softening:.2g} % of its stiffness"
         stiff = "Softening does not help: air drag alone needs more substeps."
@@ -159,10 +163,12 @@ def texts_of(stability: ClothStability | None, *, holds_load: bool) -> tuple[str
     """Number and word of the meter."""
     if not holds_load or stability is None:
         return meter_text(stability), meter_word(stability)
-    word = "near the limit" if stability.ratio >= MARGIN else "inaccurate" if stability.error >= ERROR else "holds"
+    word = (
+        "near the limit" if stability.ratio >= MARGIN else "inaccurate" if stability.usual_error >= ERROR else "holds"
+    )
     word = "overloaded" if stability.ratio >= 1.0 else word
     load = "> 99" if stability.ratio > 99.0 else f"{stability.ratio:.2f}"
-    return f"load {load}, error {percent_of(stability.error)}", word
+    return f"load {load}, error {percent_of(stability.usual_error)}", word
 
 
 def percent_of(error: float) -> str:
@@ -186,7 +192,7 @@ def meter_word(stability: ClothStability | None) -> str:
 def meter_colour(stability: ClothStability) -> QColor:
     if stability.ratio >= 1.0:
         return _UNSTABLE
-    return _NEAR if stability.ratio >= MARGIN or stability.error >= ERROR else _STABLE
+    return _NEAR if stability.ratio >= MARGIN or stability.usual_error >= ERROR else _STABLE
 
 
 def meter_tip(stability: ClothStability | None, *, holds_load: bool) -> str:
@@ -197,8 +203,7 @@ def meter_tip(stability: ClothStability | None, *, holds_load: bool) -> str:
         lines.append(f"Substep {substep:.3g} ms, longest {holds} {longest:.3g} ms.")
         if holds_load:
             error, usual = percent_of(stability.error), percent_of(stability.usual_error)
-            lines.append(f"Largest error {error}; 99 % of the particles have at most {usual}.")
-            lines.append("Twice the substeps leave about a quarter of it.")
+            lines.append(f"99 % of the particles have an error of at most {usual}; the largest is {error}.")
         fewest = f"that hold the load with errors below {100 * ERROR:g} %" if holds_load else "that are stable"
         lines.append(f"Fewest substeps {fewest}: {stability.substeps:,}.")
     return "\n".join(lines)

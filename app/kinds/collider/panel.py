@@ -93,7 +93,7 @@ class ColliderPanel(Panel):
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider], select: NodeId = "") -> None:
         """Adds a group attached to the model, as one edit, and selects the model or `select`."""
         document = self._context.document
-        group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
+        group = group_kind().new_node(_GROUP, name="Colliders", attachment=Attachment(node=node_id))
         colliders = [
             Node(
                 id="",

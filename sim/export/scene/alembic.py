@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sinew.sim.export.formats import is_full
+from sinew.sim.export.formats import AlembicOptions, is_full
 from sinew.sim.export.scene.recording import (
     SENSOR_ASPECT,
     SENSOR_WIDTH,
@@ -102,7 +102,7 @@ POLYLINE = AbcGeom.CurveType.kLinear, AbcGeom.BasisType.kNoBasis
 """Curves without a basis; the library's default is a Bézier basis, by which Blender reads polylines too."""
 
 
-def write_alembic(recording: SceneRecording, files: tuple[Path, ...]) -> list[str]:
+def write_alembic(recording: SceneRecording, files: tuple[Path, ...], _options: AlembicOptions) -> list[str]:
     """Returns lines about skipped content."""
     write_apart(write_archive, recording, files)
     return [f"left out: orthographic camera {camera.name}" for camera in recording.cameras if camera.height]
@@ -114,10 +114,10 @@ def write_archive(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     sampling = archive.addTimeSampling(times)
     taken: set[str] = set()
     for track in recording.tracks:
-        _WRITERS[track.form](archive.getTop(), _name(track.name, taken), sampling, track)
+        _WRITERS[track.form](archive.getTop(), valid_name(track.name, taken), sampling, track)
     for camera in recording.cameras:
         if not camera.height:
-            _write_camera(archive.getTop(), _name(camera.name, taken), sampling, camera)
+            _write_camera(archive.getTop(), valid_name(camera.name, taken), sampling, camera)
 
 
 def read_alembic(files: tuple[Path, ...]) -> list[FoundNode]:
@@ -133,12 +133,10 @@ def read_alembic(files: tuple[Path, ...]) -> list[FoundNode]:
         schema = schema_type(top, header.getName()).getSchema()
         is_mesh, is_strands = schema_type is AbcGeom.IPolyMesh, schema_type is AbcGeom.ICurves
         positions, counts = list[Float32](), list[Int32]()
-        # The selector takes a whole number for a time.
-        times = map(schema.getTimeSampling().getSampleTime, range(schema.getNumSamples()))
-        when = [Abc.ISampleSelector(time, Abc.ISampleSelector.TimeIndexType.kNearIndex) for time in times]
+        when = selectors(schema)
         for selector in when:
             sample = schema.getValue(selector)
-            positions.append(_array(sample.getPositions()))
+            positions.append(array_of(sample.getPositions()))
             if is_strands:
                 if (sample.getType(), sample.getBasis()) != POLYLINE:
                     raise ValueError(f"{header.getName()} was read back as {sample.getType()}, {sample.getBasis()}")
@@ -150,6 +148,12 @@ def read_alembic(files: tuple[Path, ...]) -> list[FoundNode]:
         widths = [values * np.float32(1.0 if is_strands else 2.0) for values in widths]
         nodes.append(FoundNode(positions, widths, normals, counts))
     return nodes
+
+
+def selectors(schema: Any) -> list[Any]:
+    """Returns a selector of each sample; they take whole numbers for times."""
+    times = map(schema.getTimeSampling().getSampleTime, range(schema.getNumSamples()))
+    return [Abc.ISampleSelector(time, Abc.ISampleSelector.TimeIndexType.kNearIndex) for time in times]
 
 
 def _expanded(param: Any, when: Iterable[Any]) -> list[Float32]:
@@ -166,18 +170,18 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
     corners = track.triangles[:, ::-1].astype(np.int32).ravel()
     counts = np.full(len(track.triangles), 3, np.int32)
     for frame in range(len(track.positions)):
-        positions = _vectors(track.positions[frame])
+        positions = vectors(track.positions[frame])
         shading, scope = track.shading_normals(frame), AbcGeom.GeometryScope.kVertexScope
         if any(track.flat):
             shading, scope = shading.reshape(-1, 3, 3)[:, ::-1], AbcGeom.GeometryScope.kFacevaryingScope
-        normals = _vectors(shading.reshape(-1, 3))
+        normals = vectors(shading.reshape(-1, 3))
         if frame:
             sample = AbcGeom.OPolyMeshSchemaSample()
             sample.setPositions(positions)
         else:
-            sample = AbcGeom.OPolyMeshSchemaSample(positions, _integers(corners), _integers(counts))
+            sample = AbcGeom.OPolyMeshSchemaSample(positions, integers(corners), integers(counts))
             if track.texcoords is not None:
-                texcoords = _pairs(track.texcoords[corners])
+                texcoords = pairs(track.texcoords[corners])
                 sample.setUVs(AbcGeom.OV2fGeomParamSample(texcoords, AbcGeom.GeometryScope.kFacevaryingScope))
         sample.setNormals(AbcGeom.ON3fGeomParamSample(normals, scope))
         schema.set(sample)
@@ -187,8 +191,8 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
         own = np.arange(section.first, section.first + section.count, dtype=np.int32)
         faces.setdefault(section.material.name, []).append(own)
     for name, numbers in faces.items():
-        sample = AbcGeom.OFaceSetSchemaSample(_integers(np.concatenate(numbers)))
-        schema.createFaceSet(_name(name, taken)).getSchema().set(sample)
+        sample = AbcGeom.OFaceSetSchemaSample(integers(np.concatenate(numbers)))
+        schema.createFaceSet(valid_name(name, taken)).getSchema().set(sample)
     _write_colours(schema, sampling, track)
 
 
@@ -197,8 +201,8 @@ def _write_strands(top: Any, name: str, sampling: int, track: Track) -> None:
     for frame in range(len(track.positions)):
         kind, basis = POLYLINE
         form = {"iType": kind, "iWrap": AbcGeom.CurvePeriodicity.kNonPeriodic, "iBasis": basis}
-        widths, texcoords = _widths(track, frame), _pairs(track.texcoords)
-        counts, positions = _integers(track.counts), _vectors(track.positions[frame])
+        widths, texcoords = _widths(track, frame), pairs(track.texcoords)
+        counts, positions = integers(track.counts), vectors(track.positions[frame])
         sized = {} if track.widths is None else {"iWidth": _per_point(widths)}
         sample = AbcGeom.OCurvesSchemaSample(positions, counts, **form, **sized)
         if track.texcoords is not None:
@@ -211,11 +215,11 @@ def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
     schema = AbcGeom.OPoints(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
         living = track.living(track.positions, frame)
-        ids = _integers(np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK)
-        positions, widths = _vectors(living), _widths(track, frame, 0.5)
+        ids = integers(np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK)
+        positions, widths = vectors(living), _widths(track, frame, 0.5)
         sample = AbcGeom.OPointsSchemaSample(positions, ids)
         if track.velocities is not None:
-            velocities = _vectors(track.living(track.velocities, frame))
+            velocities = vectors(track.living(track.velocities, frame))
             sample.setVelocities(velocities)
         if track.widths is not None:
             sample.setWidths(_per_point(widths))
@@ -235,7 +239,7 @@ def _write_colours(schema: Any, sampling: int, track: Track) -> None:
         array = imath.C4fArray(len(colours))
         for channel, values in zip("rgba", colours.T, strict=True):
             if len(values):
-                getattr(array, channel)[:] = _floats(values)
+                getattr(array, channel)[:] = floats(values)
         written.set(AbcGeom.OC4fGeomParamSample(array, scope))
 
 
@@ -255,7 +259,7 @@ def _write_camera(top: Any, name: str, sampling: int, camera: CameraTrack) -> No
 
 
 def _widths(track: Track, frame: int, factor: float = 1.0) -> Any:
-    return _floats(np.zeros(0) if track.widths is None else track.living(track.widths, frame) * np.float32(factor))
+    return floats(np.zeros(0) if track.widths is None else track.living(track.widths, frame) * np.float32(factor))
 
 
 def _per_point(values: Any) -> Any:
@@ -267,29 +271,29 @@ _WRITERS = {Topology.SURFACE: _write_mesh, Topology.STRANDS: _write_strands, Top
 _READ = (AbcGeom.IPolyMesh, AbcGeom.IPoints, AbcGeom.ICurves)
 
 
-def _vectors(values: npt.NDArray[Any]) -> Any:
+def vectors(values: npt.NDArray[Any]) -> Any:
     return imath.V3fArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.V3fArray(0)
 
 
-def _floats(values: npt.NDArray[Any]) -> Any:
+def floats(values: npt.NDArray[Any]) -> Any:
     return imath.FloatArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.FloatArray(0)
 
 
-def _integers(values: npt.NDArray[Any] | None) -> Any:
+def integers(values: npt.NDArray[Any] | None) -> Any:
     counted = np.zeros(0, np.int32) if values is None else np.ascontiguousarray(values, np.int32)
     return imath.IntArrayFromBuffer(counted) if len(counted) else imath.IntArray(0)
 
 
-def _pairs(values: npt.NDArray[Any] | None) -> Any:
+def pairs(values: npt.NDArray[Any] | None) -> Any:
     if values is None or not len(values):
         return imath.V2fArray(0)
     return imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32))
 
 
-def _array(values: Any) -> Float32:
+def array_of(values: Any) -> Float32:
     return np.array(memoryview(values), np.float32).reshape(-1, 3) if len(values) else np.zeros((0, 3), np.float32)
 
 
-def _name(name: str, taken: set[str]) -> str:
+def valid_name(name: str, taken: set[str]) -> str:
     """Returns a name that is unique, and allowed by Alembic."""
     return numbered(name.replace("/", "_") or "node", taken)

@@ -80,6 +80,11 @@ class GlbFrames:
             return list(LinearSkin(joints.astype(np.intp), weights).moved(zip(places, palettes, strict=True)))
         return [positions.astype(np.float32) for positions in places]
 
+    def surface(self) -> tuple[Float32, Float32]:
+        """Returns positions, (N, 3), and second texture coordinates, (N, 2), of the first mesh."""
+        attributes = self._part(0).attributes
+        return self._array(attributes["POSITION"]), self._array(attributes["TEXCOORD_1"])
+
     def _morphed(self, node: int, mesh: int) -> Iterator[Float64]:
         part = self._part(mesh)
         first = self._array(part.attributes["POSITION"]).astype(np.float64)
@@ -163,6 +168,19 @@ def read_glb_scene(files: tuple[Path, ...]) -> list[FoundNode]:
     return [FoundNode(frames.frames_of(node)) for node in frames.shown]
 
 
+def write_surface(track: Track, path: Path, places: Float32) -> None:
+    """Writes the first frame of a surface with `places`, v from the top, (N, 2), as second texture coordinates."""
+    still = replace(track, positions=track.positions[:1])
+    scene = _Scene(SceneRecording((still,), 1.0), has_normals=True)
+    scene.add_still(still, places)
+    path.write_bytes(scene.file())
+
+
+def read_surface(path: Path) -> tuple[Float32, Float32]:
+    """Reads positions and second texture coordinates of a file of `write_surface`."""
+    return GlbFrames(path).surface()
+
+
 def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
     """Returns the rig that glTF can show, and why it differs, or ""."""
     return (replace(rig, is_dual=False), "dual quaternions") if rig.is_dual else (rig, "")
@@ -208,6 +226,15 @@ class _Scene(GltfScene):
         if count:
             keys = np.eye(count + 1, dtype=np.float32)[:, 1:].reshape(-1, 1)
             self._move(self._roots[-1], "weights", keys)
+
+    def add_still(self, track: Track, places: Float32) -> None:
+        """Adds the first frame of a surface with second texture coordinates, v from the top."""
+        own = {"TEXCOORD_1": self.chunk.once(places, VERTEX_DATA)}
+        if track.texcoords is None or not track.texcoords.any():
+            own["TEXCOORD_0"] = self.chunk.once(np.zeros_like(places), VERTEX_DATA)  # sets are numbered without gaps
+        tangents = track.tangents[0] if track.tangents is not None else None
+        mesh = self._mesh(track, np.asarray(track.positions[0]), track.surface().normals, tangents, own, [])
+        self._roots.append(self.put("nodes", {"name": track.name, "mesh": self.put("meshes", mesh)}))
 
     def add_flip_book(self, track: Track) -> None:
         """Adds particles as a node for each frame that has any."""

@@ -46,6 +46,10 @@ class Track:
     ids: Int64 | None = None  # Unique numbers of the particles, (F, N)
     triangles: UInt32 | None = None  # Counter-clockwise from outside, (T, 3); None if it is no surface
     counts: Int32 | None = None  # Points of each strand, root first; None if there are no strands
+    # Of strands that follow guides: the name of their track, three of its strands, and their weights, (strands, 3) each
+    guides: str = ""
+    closest: Int32 | None = None
+    shares: Float32 | None = None
     texcoords: Float32 | None = None  # v = 0 at the bottom of the image, (N, 2); of strands (strands, 2)
     ranges: tuple[tuple[str, int, int], ...] = ()  # Material name, first triangle, count of each section; empty for one
     backs: tuple[bool, ...] = ()  # Whether the back of each section is visible; empty for all

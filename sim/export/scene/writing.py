@@ -61,6 +61,10 @@ def write_scene(
         recording, lines = as_chosen(recording, choice, resolved(format.as_skin))
         for line in lines:
             warned(f"{path}: {line}")
+    if format.variant:
+        format, recording, lines = resolved(format.variant)(format, recording, *format.chosen(options))
+        for line in lines:
+            warned(f"{path}: {line}")
     files = files_of(recording, path, format)
     left = [track.name for track in recording.tracks if track.form.value not in format.holds]
     lost: dict[tuple[str, ...], list[str]] = {}
@@ -104,8 +108,11 @@ def _written(
     recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Report
 ) -> str:
     _require_room(recording, path)
+    chosen = format.chosen(options)
     with contextlib.ExitStack() as stack:
         names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
+        if format.files:
+            path, *_ = names = resolved(format.files)(path, *chosen)
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
         with failures_of_libraries(path), naming(path):
             if "materials" in format.keeps:
@@ -119,12 +126,13 @@ def _written(
                 recording = replace(recording, tracks=held)
                 for line in places.lost:
                     warned(f"{path}: {line}")
-            for line in resolved(format.write)(recording, files, *format.chosen(options)) or ():
+            for line in resolved(format.write)(recording, files, *chosen) or ():
                 warned(f"{path}: {line}")
-            has_normals = all(getattr(chosen, "normals", True) for chosen in format.chosen(options))
+            has_normals = all(getattr(one, "normals", True) for one in chosen)
             keeps = format.keeps if has_normals else format.keeps - {"normals"}
             difference = largest_difference(recording, resolved(format.read)(files), path, keeps)
-        if difference > TOLERANCE * recording.extent():
+        bound = resolved(format.bound)(recording, *chosen) if format.bound else 0.0
+        if difference > TOLERANCE * recording.extent() + bound:
             raise ExportError(f"{path}: the read-back differs by {difference:.2g} m; no file was written")
     points = sum(track.point_count for track in recording.tracks)
     what = "points" if all(track.triangles is None for track in recording.tracks) else "vertices"

@@ -19,7 +19,10 @@ from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.maths.arrays import Float64
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
-"""State: position.xyz [m], 1 / share | velocity.xyz [m/s], 0; in the world. Inverse mass is 1 / share / mass_scale.
+"""State: position.xyz [m], 1 / share | velocity.xyz [m/s], code of the remainder of the position; in the world.
+
+Inverse mass is 1 / share / mass_scale. The remainder is what the float32 of the position cannot hold, see
+shaders/cloth/offset.glsl.
 
 Two whole vec4s: drivers capture each output by itself."""
 
@@ -31,7 +34,14 @@ PIN = record("ClothPin", pin=(4, "f4"))
 """Target [m] and 1 for a held particle, zeros for a free one."""
 
 POINT = record("ClothPoint", point=(4, "f4"))
-"""A particle within a substep of lines: position [m], inverse mass [1/kg], 0 if held."""
+"""A particle within a substep of lines: offset from its position in the state [m]; inverse mass [1/kg], see
+shaders/cloth/line_predict.glsl."""
+SEGMENTS = (8, 16)
+"""Points of a line of a sheet that one invocation moves: the second for sheets with at least `LONG` columns or rows."""
+LONG = 128
+POINTS = {size: record(f"ClothPoints{size}", **{f"point_{i}": (4, "f4") for i in range(size)}) for size in SEGMENTS}
+ROWS = {size: record(f"ClothRows{size}", **{f"row_{i}": (4, "f4") for i in range(size)}) for size in SEGMENTS}
+LOADS = {size: record(f"ClothLoads{size}", **{f"load_{i}": (4, "f4") for i in range(size // 4)}) for size in SEGMENTS}
 ROW = record("ClothRow", row=(4, "f4"))
 """The equation of an edge of a line: lower, upper, right side, 0."""
 LOAD = record("ClothLoad", load=(4, "f4"))

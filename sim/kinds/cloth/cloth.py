@@ -39,6 +39,9 @@ NO_INPUTS = ClothInputs()
 INTERVAL = 0.1
 """Shortest time between two statistics [s]."""
 
+RECENT = 120
+"""Steps whose largest measures of lines count: longer than most swings of a sheet."""
+
 
 def fabric(settings: ClothSettings, *, textured: bool) -> Material:
     path = Path(settings.texture) if textured else None
@@ -72,11 +75,12 @@ class Cloth(Owner):
     Attributes:
         built_at: World transform of the node that the model has, shape (4, 4).
         start: Particles at the start [m], shape (P, 3).
+        is_start_given: Whether `start_from` has set them until the next reset.
         step_count: Steps since the start.
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures_lines: `poll` and `check` also measure what a substep of lines leaves, which costs two substeps.
-        lines: The newest of these measures; None before the first arrive.
+        lines: The largest of these measures in the last `RECENT` steps with these settings; None before the first.
         measures: Records of `MEASURE` for each particle, of the last step.
         sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
         placements: How often something else than a step has changed the state.
@@ -106,6 +110,8 @@ class Cloth(Owner):
         self.statistics: ClothStatistics | None = None
         self.measures_lines = False
         self.lines: LineMeasures | None = None
+        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
+        self._lines_asked = settings, 0
         self._context, self._library = context, library
         self._is_measured = True
         self._asked_at = -np.inf
@@ -159,12 +165,12 @@ class Cloth(Owner):
         self.pins.set_targets(self.model.positions, self._flags)
         self._start()
 
-    def start_from(self, positions: Float64) -> None:
-        """Starts the cloth at rest from world positions (P, 3) [m]."""
+    def start_from(self, positions: Float64, *, is_given: bool = True) -> None:
+        """Starts the cloth at rest from world positions (P, 3) [m]; a character does not move a start that is given."""
         self.write(positions, np.zeros(3))
         self.pins.detach()
         self.pins.set_targets(positions)
-        self.start = positions
+        self.start, self.is_start_given = positions, is_given
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
         """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
@@ -176,11 +182,11 @@ class Cloth(Owner):
 
     def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
         """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
-        constants = self._solver.begin(self._state, settings, self._with_pins(inputs))
+        step = self._solver.begin(self._state, settings, self._with_pins(inputs))
         for index in range(settings.substeps):
             yield
-            self._solver.substep(self._state, index)
-        self._end_step(constants)
+            self._solver.substep(step, self._state, index)
+        self._end_step(step.constants)
 
     def _with_pins(self, inputs: ClothInputs) -> ClothInputs:
         time = self.step_count * STEP_TIME
@@ -195,14 +201,19 @@ class Cloth(Owner):
 
     # --- changes --------------------------------------------------------------------------------------
 
-    def apply(self, settings: ClothSettings, surface: ClothSurface | None = None) -> Effect:
+    def apply(
+        self, settings: ClothSettings, surface: ClothSurface | None = None, *, is_refitted: bool = False
+    ) -> Effect:
         """Applies settings; returns the largest effect of the changed ones.
+
+        Args:
+            is_refitted: Whether the surface has changed although no setting did.
 
         Raises:
             SettingsError: If no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
-        if Effect.REBUILD in effects:
+        if is_refitted or Effect.REBUILD in effects:
             self.rebuild(settings, surface or self._surface, self.world_from_cloth)
             return Effect.REBUILD
         values = self.values if settings.maps == self.settings.maps else values_on(settings.maps, self.topology)
@@ -382,13 +393,14 @@ class Cloth(Owner):
             self.statistics = statistics
         found = self._line_readback.poll()
         if found is not None:
-            self.lines = self._line_measures(found)
+            self._take_lines(found, *self._lines_asked)
         if self.step_count and now - self._asked_at >= INTERVAL:
             self._measure()
             self._monitor.request(self.step_count * STEP_TIME)
             loads = self._line_loads()
             if loads is not None:
                 self._line_readback.request(loads)
+                self._lines_asked = self.settings, self.step_count
             self._asked_at = now
         return statistics is not None and self._stop_if_failed(statistics)
 
@@ -398,7 +410,7 @@ class Cloth(Owner):
         self.statistics = self._monitor.read(self.step_count * STEP_TIME)
         loads = self._line_loads()
         if loads is not None:
-            self.lines = self._line_measures(loads.read())
+            self._take_lines(loads.read(), self.settings, self.step_count)
         self._stop_if_failed(self.statistics)
         return self.statistics
 
@@ -460,9 +472,18 @@ class Cloth(Owner):
             return None
         return self._solver.measure(self._state, self.settings, self._with_pins(NO_INPUTS)).buffer
 
-    def _line_measures(self, loads: npt.NDArray[np.void]) -> LineMeasures:
+    def _take_lines(self, loads: npt.NDArray[np.void], settings: ClothSettings, step: int) -> None:
+        """Takes measures of the state after a step; a cloth that swings has less than its largest at most times."""
         errors, _, _, held = loads["load"][: self.model.particle_count].T
-        return LineMeasures(float(held.max()), float(errors.max()), float(np.quantile(errors, 0.99)))
+        found = LineMeasures(float(held.max()), float(errors.max()), float(np.quantile(errors, 0.99)))
+        recent = [one for one in self._recent_lines if one[0] is settings and step - RECENT < one[1] <= step]
+        self._recent_lines = [*recent, (settings, step, found)]
+        measures = [one[2] for one in self._recent_lines]
+        self.lines = LineMeasures(
+            max(one.load for one in measures),
+            max(one.error for one in measures),
+            max(one.usual_error for one in measures),
+        )
 
     def _read(self) -> npt.NDArray[np.void]:
         return self._monitor.sound.newest.read(count=self.model.particle_count)
@@ -472,8 +493,9 @@ class Cloth(Owner):
         self.placements += 1
         self.stopped = ""
         self.statistics = self.lines = None
+        self._recent_lines = []
         self.built_at = self.world_from_cloth
-        self.start = self.model.positions
+        self.start, self.is_start_given = self.model.positions, False
         self._drawn = False
 
     def _stop_if_failed(self, statistics: ClothStatistics) -> bool:

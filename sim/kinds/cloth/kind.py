@@ -1,16 +1,20 @@
 import functools
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
+from sinew.sim.kinds.cloth.new_garment import garment_place, garment_reason, new_garment
 from sinew.sim.kinds.cloth.settings import (
+    SUBSTEPS_MAX,
     ClothLook,
     ClothMode,
     ClothPlacement,
     ClothSettings,
     ClothSolving,
     ClothSource,
+    Garment,
     PinPreset,
     PinTarget,
     compared_settings,
@@ -87,7 +91,7 @@ def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
 
 NEW_CLOTH = msgspec.structs.replace(
     ClothSettings(), solver=ClothSolving.LINES, density=0.12, stretch_stiffness=1e4, shear_stiffness=40.0,
-    bend_stiffness=1e-5, substeps=16,
+    bend_stiffness=1e-5, substeps=24,
 )  # fmt: skip
 """New cloths are of typical cotton, which springs could hold with hundreds of substeps only."""
 
@@ -101,11 +105,12 @@ FABRIC_FIELDS: tuple[str, ...] = (
 """Settings of the fabric, not of the shape."""
 
 
-_FIGURE = 1.8
+_CHARACTER = 1.8
 """Extent of surroundings that suits the default sheet [m]."""
 
 _SHEET = ("columns", "rows", "width", "height", "placement")
 _MESH = ("mesh_path", "mesh_section")
+_GARMENT = tuple(record.name for record in params_of(ClothSettings) if record.declared.group == "Garment")
 
 
 def new_cloth(place: AddPlace) -> Node:
@@ -113,17 +118,21 @@ def new_cloth(place: AddPlace) -> Node:
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
-    size = place.fitting(_FIGURE)
+    size = place.fitting(_CHARACTER)
     position = (x, max(y + 0.75 * size, 1.6 * size), z)
-    return Node(id="", name="Cloth", transform=Transform(position=position), settings=with_lengths(NEW_CLOTH, size))
+    # A smaller sheet falls and swings faster: its load grows with the inverse of its size.
+    substeps = min(math.ceil(NEW_CLOTH.substeps * max(1.0, size**-0.5)), SUBSTEPS_MAX)
+    settings = msgspec.structs.replace(with_lengths(NEW_CLOTH, size), substeps=substeps)
+    return Node(id="", name="Cloth", transform=Transform(position=position), settings=settings)
 
 
 def idle(node: Node) -> frozenset[str]:
     settings = node.settings
     assert isinstance(settings, ClothSettings)
     unused: dict[Collection[str], bool] = {
-        _SHEET: settings.source is ClothSource.MESH,
-        _MESH: settings.source is ClothSource.GRID,
+        _SHEET: settings.source is not ClothSource.GRID,
+        _MESH: settings.source is not ClothSource.MESH,
+        _GARMENT: settings.source is not ClothSource.GARMENT,
         _group("Springs"): settings.mode is ClothMode.MATERIAL,
         _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
         ("solver", "rival"): settings.mode is ClothMode.SPRINGS,
@@ -180,6 +189,11 @@ def pairs(scene: Scene) -> tuple[tuple[NodeId, NodeId], ...]:
     return tuple(sorted(found))
 
 
+def since(settings: Settings) -> int:
+    assert isinstance(settings, ClothSettings)
+    return 4 if settings.source is ClothSource.GARMENT else 2
+
+
 def unkeyable(_node: Node, part: str, field: str) -> str:
     if part == ClothSettings.kind and field in ("other_cloths", "met_cloths"):
         return "what a cloth collides with cannot change with time"
@@ -201,14 +215,32 @@ CLOTH = Kind(
     icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
+    version=2,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
     parts=(
-        Adds((AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),)),
+        Adds(
+            (
+                AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),
+                *(
+                    AddEntry(
+                        one.value,
+                        f"&{one.value.capitalize()}",
+                        f"Dress the character in a {one.value}, with a collider of its skin.",
+                        functools.partial(new_garment, one),
+                        group="&Garment",
+                        where=garment_place,
+                        reason=garment_reason,
+                    )
+                    for one in Garment
+                ),
+            ),
+            new=NEW_CLOTH,
+        ),
         Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
         Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.cloth.panel:ClothPanel"),
         Files(files_of),
-        Edits(completed=completed, migrate=migrate),
+        Edits(completed=completed, migrate=migrate, since=since),
         Coupling(pairs=pairs),
     ),
 )

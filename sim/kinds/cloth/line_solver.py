@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER
-from sinew.sim.colliders.skin import NearTriangles, parts_of
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface, parts_of
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
@@ -24,7 +24,19 @@ from sinew.sim.gl.pass_list import Pass, run_passes
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, LOAD, PIN, POINT, ROW, ClothTables
+from sinew.sim.kinds.cloth.buffers import (
+    CLOTH_STATE,
+    LOAD,
+    LOADS,
+    LONG,
+    PIN,
+    POINT,
+    POINTS,
+    ROW,
+    ROWS,
+    SEGMENTS,
+    ClothTables,
+)
 from sinew.sim.kinds.cloth.lines import BendRows, LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.maps import ClothMap, Values, extremes
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
@@ -35,7 +47,9 @@ from sinew.sim.kinds.cloth.solver import (
     HAND_PULL,
     HAND_REACH,
     ClothInputs,
+    ClothStep,
     holds,
+    push_of,
     step_features,
     step_uniforms,
 )
@@ -62,8 +76,11 @@ INERTIA, SUBSTEPS_OF_INERTIA = 8.0, 16
 Measured with sheets that hang and swing: from 8 on nothing jitters, and less is less accurate.
 """
 
+ROW_ORDER, NATURAL_ORDER = 2, 4
+"""Orders of shaders/cloth/line_layout.glsl."""
+
 _PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
-_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "FRICTION_MAP", "PIN_MAPS")
+_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "YIELDING_SKIN", "FRICTION_MAP", "PIN_MAPS", "FIELDS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +103,29 @@ class _Family:
     loaded: Kernel  # `apply` that also adds up the load
     error: Kernel
     count: int  # Records of edges, padded
+    order: int = -1  # Of a sheet: its number, which is the order of the points that it leaves
+    defines: dict[str, object] = field(default_factory=dict)
     uniforms: dict[str, object] = field(default_factory=dict)
     tables: dict[str, TexelBuffer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LineStep(ClothStep):
+    """A step of `LineSolver`: kernels before and after the lines, the passes between them, and textures.
+
+    Attributes:
+        between: From each side of the state.
+        parts: Ranges of substeps that share the near triangles of the skin.
+    """
+
+    substeps: int
+    predict: Kernel
+    finish: Kernel
+    reads: dict[str, BufferTexture]
+    sides: tuple[TexelBuffer, TexelBuffer]
+    between: list[list[Pass]]
+    skin: SkinSurface | None
+    parts: list[tuple[int, int]]
 
 
 class LineSolver(Owner):
@@ -100,8 +138,17 @@ class LineSolver(Owner):
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables
         self._padded = padded_count(model.particle_count)
-        self._points = [self._texels(POINT, "points") for _ in range(3)]
-        self._rows = [self._texels(ROW, "rows") for _ in range(2)]
+        grid, count = model.grid, self._padded
+        if grid is not None:
+            self._segment = SEGMENTS[max(grid.columns, grid.rows) >= LONG]
+            across, along = (grid.rows, grid.columns), (grid.columns, grid.rows)
+            # Invocations of each family
+            self._segments = [
+                padded_count(lines * -(-length // self._segment)) for lines, length in (along, along, across, along)
+            ]
+            count = max(count, self._segment * max(self._segments))
+        self._points = [self._texels(POINT, "points", count) for _ in range(3)]
+        self._rows = [self._texels(ROW, "rows", count) for _ in range(2)]
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
         self._all_rows: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
@@ -137,12 +184,12 @@ class LineSolver(Owner):
 
     def step(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """As `ClothSolver.step`."""
-        constants = self.begin(state, settings, inputs)
-        for first, end in self._parts:
-            self._make(state, first, end)
-        return constants
+        step = self.begin(state, settings, inputs)
+        for first, end in step.parts:
+            self._make(step, state, first, end)
+        return step.constants
 
-    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> LineStep:
         """As `ClothSolver.begin`."""
         # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
         self._own = {} if inputs.met is None else {"MET": inputs.met.place + 1}
@@ -157,34 +204,33 @@ class LineSolver(Owner):
         predict, finish, reads = self._prepare(state, settings, inputs)
         passes, reads["u_loads"] = self._load_passes(predict, reads, state)
         run_passes(passes)
-        self._predict, self._finish, self._reads = predict, finish, reads
-        self._sides, self._skin = state.sides, inputs.colliders.skin
-        self._between_of = [self._between(side) for side in self._sides]
-        self._parts = [(0, settings.substeps)] if self._skin is None else parts_of(settings.substeps)
-        return constants
+        skin, sides = inputs.colliders.skin, state.sides
+        between = [self._between(side) for side in sides]
+        parts = [(0, settings.substeps)] if skin is None else parts_of(settings.substeps)
+        return LineStep(constants, settings.substeps, predict, finish, reads, sides, between, skin, parts)
 
-    def substep(self, state: PingPong, index: int) -> None:
-        """Makes one of the substeps after `begin`, from 0."""
-        self._make(state, index, index + 1)
+    def substep(self, step: ClothStep, state: PingPong, index: int) -> None:
+        """As `ClothSolver.substep`."""
+        assert isinstance(step, LineStep)
+        self._make(step, state, index, index + 1)
 
-    def _make(self, state: PingPong, first: int, end: int) -> None:
+    def _make(self, step: LineStep, state: PingPong, first: int, end: int) -> None:
         """Makes the substeps from `first` to before `end`, which are within one part."""
-        assert self._settings is not None
-        count, passes, reads = self._settings.substeps, list[Pass](), self._reads
-        part = dict(self._parts).get(first)
-        if self._skin is not None and part is not None:
+        count, passes, reads = step.substeps, list[Pass](), step.reads
+        part = dict(step.parts).get(first)
+        if step.skin is not None and part is not None:
             if self._near_skin is None:
                 self._near_skin = self.owns(NearTriangles(self._library, state.count))
             during = first / count, part / count
-            reads |= self._near_skin.find(self._skin, state.texture, during, self._constants.clearance)
-        last = self._last(self._between_of[0])
+            reads |= self._near_skin.find(step.skin, state.texture, during, step.constants.clearance)
+        last = self._last(step.between[0])
         for index in range(first, end):
-            before, after = self._sides[index % 2], self._sides[1 - index % 2]
+            before, after = step.sides[index % 2], step.sides[1 - index % 2]
             progress = "u_progress", (1.0 / (count - index), (index + 1) / count)
             known = reads | {"u_state": before}
-            passes.append(Pass(self._predict, (self._points[0].buffer,), self._padded, known, progress))
-            passes += self._between_of[index % 2]
-            passes.append(Pass(self._finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
+            passes.append(Pass(step.predict, (self._points[0].buffer,), self._padded, known, progress))
+            passes += step.between[index % 2]
+            passes.append(Pass(step.finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
         run_passes(passes)
         state.turned(end - first)
 
@@ -222,11 +268,11 @@ class LineSolver(Owner):
         """A substep without more inertia, up to the loads of its threads."""
         assert self._settings is not None
         known = reads | {"u_state": state.texture, "u_loads": self._loads[0]}
-        progress = "u_progress", (1.0 / self._settings.substeps, 0.0)
+        progress = "u_progress", (1.0 / self._settings.substeps, -1.0)
         passes = [Pass(predict, (self._points[0].buffer,), self._padded, known, progress)]
         passes += self._between(state.texture, is_loaded=True)
-        families = len(self._used())
-        return passes, self._loads[2 - families % 2 if families else 0]
+        written = passes[-1].targets[-1]
+        return passes, next((one for one in self._loads if one.buffer is written), self._loads[0])
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """The same object for the same settings."""
@@ -243,6 +289,7 @@ class LineSolver(Owner):
             self._uniforms = step_uniforms(self._model, settings, constants, pull) | {
                 "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
                 "u_clearance": float(constants.clearance),
+                "u_push": push_of(self._model, settings),
                 "u_self": (settings.thickness, settings.self_friction),
                 "u_rate": settings.internal_damping / settings.substep_time,
                 "u_step": STEP_TIME,
@@ -274,7 +321,8 @@ class LineSolver(Owner):
             if self._sampler is None:
                 self._sampler = self.owns(FieldSampler(self._library, state.count))
             reads["u_fields"] = self._sampler.sample(inputs.fields, state.texture)
-            predict.program["u_kick"] = (STEP_TIME, 1.5 / settings.substeps)
+            for kernel in (predict, finish):
+                kernel.program.set_if_active("u_kick", (STEP_TIME, 1.5 / settings.substeps))
         if "SELF" in features and finds_contacts:
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
@@ -291,9 +339,13 @@ class LineSolver(Owner):
         predicts = tuple(name for name in features if name in _PREDICTS and (name != "DAMPED" or "AIR" in features))
         ends: dict[str, object] = {name: True for name in features if name in _FINISHES}
         ends |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
-        has_others = colliders.count > layout.planes + layout.ovals
+        has_others = colliders.count > layout.planes + layout.ovals + layout.yielding
         predict = self._kernel("line_predict", POINT, dict.fromkeys(predicts, True))
         ends |= layout.defines | {"OTHERS": has_others}
+        if self._model.grid is not None:
+            assert self._settings is not None
+            used, order = self._used(), ROW_ORDER if self._bend_steps(self._settings) else NATURAL_ORDER
+            ends |= {"ORDER": used[-1].order if used else order, "SEGMENT": self._segment}
         return predict, self._kernel("line_finish", CLOTH_STATE, ends)
 
     def _set(self, kernel: Kernel, values: dict[str, object]) -> None:
@@ -304,7 +356,7 @@ class LineSolver(Owner):
     # --- passes between prediction and contacts ---------------------------------------------------------
 
     def _between(self, state: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False) -> list[Pass]:
-        """Bending, then each family: set up, levels, apply."""
+        """Bending, then each family: segments of a sheet, otherwise set up, levels, apply."""
         settings, passes, here = self._settings, [], self._points[0]
         assert settings is not None
         if self._relaxations:
@@ -312,13 +364,23 @@ class LineSolver(Owner):
             grid = self._model.grid
             weights = (1.0, 0.0) if grid is None else grid_bending(grid)
             self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
-            for relax in self._relaxations:
-                target = self._other(here)
-                reads: dict[str, BufferTexture] = {**self._entries, "u_flat": self._points[0], "u_points": here}
+            is_sorted, is_mapped = grid is not None and not is_measured, bool(settings.maps and settings.maps[0].bend)
+            for number, relax in enumerate(self._relaxations):
+                target, count = self._other(here), self._padded
+                if is_sorted:
+                    order = ROW_ORDER if number else NATURAL_ORDER
+                    bend = self._bend_rows_kernel(order, is_mapped=is_mapped)
+                    self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
+                    count = self._segments[ROW_ORDER]
+                reads: dict[str, BufferTexture] = {
+                    **self._entries, "u_state": state, "u_flat": self._points[0], "u_points": here,
+                }  # fmt: skip
                 if self._tables.maps is not None:
                     reads["u_maps"] = self._tables.maps
-                passes.append(Pass(bend, (target.buffer,), self._padded, reads, ("u_relax", (relax, 0.0))))
+                passes.append(Pass(bend, (target.buffer,), count, reads, ("u_relax", (relax, 0.0))))
                 here = target
+        if self._model.grid is not None and not is_measured:
+            return passes + self._segment_passes(state, here, is_loaded=is_loaded)
         levels = {1: self._kernel("line_level", ROW), 2: self._kernel("line_level", ROW, {"TWICE": True})}
         loads = self._loads[0] if is_loaded else None
         for number, family in enumerate(self._used()):
@@ -342,14 +404,50 @@ class LineSolver(Owner):
                 passes.append(Pass(levels[taken], (spare.buffer,), family.count, {"u_rows": rows}, reach))
                 rows, spare, done = spare, rows, done + taken
             target = self._other(here)
-            reads = {**family.tables, "u_points": here, "u_rows": rows}
+            reads |= {"u_rows": rows}
             targets: tuple[Buffer, ...] = (target.buffer,)
             if loads is not None:
-                reads["u_loads"] = loads
+                reads["u_sums"] = loads
                 loads = self._loads[2] if loads is self._loads[1] else self._loads[1]
                 targets = (target.buffer, loads.buffer)
             passes.append(Pass(apply, targets, self._padded, reads))
             here = target
+        return passes
+
+    def _segment_passes(self, state: BufferTexture, here: TexelBuffer, *, is_loaded: bool) -> list[Pass]:
+        """Two passes for each family of a sheet: the edges of each segment, and what is left between the segments."""
+        settings, passes = self._settings, list[Pass]()
+        order = ROW_ORDER if self._relaxations else NATURAL_ORDER
+        assert settings is not None
+        rows, loads = self._rows[0], self._loads[0]
+        for family in self._used():
+            defines = {"ORDER": order, "FAMILY": family.order, "SEGMENT": self._segment}
+            sweep = self._kernel("line_sweep", ROWS[self._segment], defines | family.defines)
+            move = self._kernel("line_move", POINTS[self._segment], defines)
+            count, values = self._segments[family.order], self._values_of(family)
+            reads: dict[str, BufferTexture] = {**self._tables.textures, "u_points": here, "u_state": state}
+            passes.append(Pass(sweep, (rows.buffer,), count, reads))
+            reads = reads | {"u_rows": rows}
+            # One more, so that both sides of a joint know the same impulse to the digits of a float
+            joints = min(
+                1 - -(2 ** self._level_count(family, settings)) // self._segment, family.longest // self._segment
+            )
+            reach = "u_reach", (float(joints), 0.0)
+            kernels = [sweep, move]
+            if is_loaded:
+                kernels.append(self._kernel("line_move", LOADS[self._segment], defines | {"LOAD": True}))
+                known, loads = loads, self._loads[2] if loads is self._loads[1] else self._loads[1]
+                passes.append(Pass(kernels[-1], (loads.buffer,), count, {**reads, "u_sums": known}, reach))
+            for kernel in kernels:
+                self._set(kernel, values)
+            target = self._other(here)
+            passes.append(Pass(move, (target.buffer,), count, reads, reach))
+            here, order = target, family.order
+        if is_loaded and passes:
+            kernel = self._kernel("line_loads", LOAD, {"ORDER": order, "SEGMENT": self._segment})
+            self._set(kernel, self._uniforms)
+            target = self._loads[2] if loads is self._loads[1] else self._loads[1]
+            passes[-1] = Pass(kernel, (target.buffer,), self._padded, {"u_sums": loads})  # instead of the last move
         return passes
 
     def _values_of(self, family: _Family) -> dict[str, object]:
@@ -415,14 +513,20 @@ class LineSolver(Owner):
             kind = SpringKind.SHEAR if name == "diagonal" else SpringKind.STRUCTURAL
             stride = along[1] * grid.columns + along[0]
             kernels = self._family_kernels({"FAMILY": number}, extra)
-            made.append(_Family(kind, stride, longest, factors[name], *kernels, self._padded, uniforms))
+            made.append(_Family(kind, stride, longest, factors[name], *kernels, self._padded, number, extra, uniforms))
         return made
 
     def _mesh_families(self, extra: dict[str, object]) -> list[_Family]:
         kernels, kind = self._family_kernels({}, extra), SpringKind.STRUCTURAL
         return [
             _Family(
-                kind, 1, one.longest, float(one.factors.max()), *kernels, padded_count(len(one.particles)), {}, tables
+                kind,
+                1,
+                one.longest,
+                float(one.factors.max()),
+                *kernels,
+                padded_count(len(one.particles)),
+                tables=tables,
             )
             for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
         ]
@@ -430,8 +534,8 @@ class LineSolver(Owner):
     def _family_kernels(
         self, defines: dict[str, object], extra: dict[str, object]
     ) -> tuple[Kernel, Kernel, Kernel, Kernel]:
-        apply = self._kernel("line_apply", POINT, defines)
-        loaded = self._kernel("line_apply", (POINT, LOAD), defines | {"LOAD": True})
+        apply = self._kernel("line_apply", POINT, defines | extra)
+        loaded = self._kernel("line_apply", (POINT, LOAD), defines | extra | {"LOAD": True})
         error = self._kernel("line_error", LOAD, defines | extra)
         return self._kernel("line_set_up", ROW, defines | extra), apply, loaded, error
 
@@ -468,6 +572,11 @@ class LineSolver(Owner):
             texels = TexelBuffer(self._library.context, self._bend_records(self._bend_rows), label="cloth bending")
             self._entries = {"u_entries": self.owns(texels)}
         return self._kernel("line_bend", POINT, {"NEAR": self._near})
+
+    def _bend_rows_kernel(self, order: int, *, is_mapped: bool) -> Kernel:
+        defines: dict[str, object] = {"ORDER": order, "SEGMENT": self._segment}
+        defines |= {"BEND_MAP": True} if is_mapped else {}
+        return self._kernel("line_bend_rows", POINTS[self._segment], defines)
 
     def _bend_records(self, bending: BendRows) -> npt.NDArray[np.float32]:
         """Texels of two entries; `_near` becomes the even number of entries of a particle."""
@@ -508,10 +617,9 @@ class LineSolver(Owner):
             )
         return self._kernels[key]
 
-    def _texels(self, record: Record, name: str) -> TexelBuffer:
-        return self.owns(
-            TexelBuffer(self._library.context, record.zeros(self._padded), usage="copy", label=f"cloth {name}")
-        )
+    def _texels(self, record: Record, name: str, count: int = 0) -> TexelBuffer:
+        zeros = record.zeros(count or self._padded)
+        return self.owns(TexelBuffer(self._library.context, zeros, usage="copy", label=f"cloth {name}"))
 
 
 def chebyshev_steps(high: float) -> list[float]:

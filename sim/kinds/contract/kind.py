@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sinew.sim.kinds.contract.parts import ColliderSource, ForceSource, Part, ShaderTexts
+from sinew.sim.kinds.contract.parts import Adds, ColliderSource, ForceSource, Part, ShaderTexts
 from sinew.sim.scene.params import Settings
+from sinew.sim.scene.scene import Node, NodeId
 
 P = TypeVar("P", bound=Part)
 
@@ -89,6 +90,10 @@ class Kind:
         """Returns the declared part of this class, or its default."""
         part: P = self.declared.get(cls) or _DEFAULTS.get(cls) or _DEFAULTS.setdefault(cls, cls())
         return part
+
+    def new_node(self, node_id: NodeId = "", **fields: Any) -> Node:
+        """Returns a node with the settings of new nodes and these fields."""
+        return Node(id=node_id, settings=self.part(Adds).new or self.settings(), **fields)
 
     def with_parts(self, *parts: Part) -> Self:
         """Returns a kind with these parts in place of its own of the same classes."""

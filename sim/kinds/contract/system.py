@@ -6,7 +6,7 @@ Moments are steps of `sinew.sim.scene.clock.STEP_TIME` since the start of the si
 import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy.typing as npt
 
@@ -99,8 +99,9 @@ class Array:
     Attributes:
         read: Returns the values, shape (N, ...); waits for the GPU.  Values of dead particles are NaN.
         meaning: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for the dead) or
-            "colours" (linear RGBA, not premultiplied); or, constant, "triangles" (indices), "counts" (points of each
-            strand) or "texcoords" (v = 0 at the bottom; one per strand).
+            "colours" (linear RGBA, not premultiplied) or "normals"; or, constant, "triangles" (indices), "counts"
+            (points of each strand), "texcoords" (v = 0 at the bottom; one per strand), "closest" (three guides of each
+            strand) or "shares" (their weights).
         is_still: Whether the values are constant although others with this meaning change.
         element: Returns one value, without reading the others; None if `read` is as fast.
     """
@@ -114,7 +115,7 @@ class Array:
 
     @property
     def is_constant(self) -> bool:
-        return self.is_still or self.meaning in ("triangles", "counts", "texcoords")
+        return self.is_still or self.meaning in ("triangles", "counts", "texcoords", "closest", "shares")
 
 
 class System(Owner, abc.ABC):
@@ -252,15 +253,23 @@ class ShowsMoments(abc.ABC):
 class Stoppable:
     """A system that stops when it becomes unstable, and keeps its last valid state."""
 
+    node: Node
+
     @property
     def stopped(self) -> str:
         """Reason why the system has stopped, or ""."""
         return ""
 
     @property
+    def needed_substeps(self) -> int:
+        """Number of substeps without which the system becomes unstable, for kinds with the setting `substeps`."""
+        return 0
+
+    @property
     def warning(self) -> str:
-        """Reason why the settings are insufficient, for instance too few substeps; or ""."""
-        return ""
+        """Reason why the settings are insufficient, or ""; by default too few substeps."""
+        needed, given = self.needed_substeps, getattr(self.node.settings, "substeps", 0)
+        return f"needs {needed:,} substeps to be stable, not {given:,}" if given < needed else ""
 
     def check(self) -> None:
         """Stops the system if it is unstable; waits for the GPU."""
@@ -287,6 +296,14 @@ class Exports:
 
 
 class Measures(abc.ABC):
+    """Ability of systems that measure themselves, for sweeps, reports and the inspector.
+
+    Attributes:
+        units: By name of the quantity, "" for a pure number; the inspector has a row for each.
+    """
+
+    units: ClassVar[Mapping[str, str]] = {}
+
     @abc.abstractmethod
     def measures(self) -> Mapping[str, float]:
         """Returns quantities of the current state, such as the largest strain; waits for the GPU."""

@@ -69,7 +69,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
 
 
 def contents(scene: Scene) -> PrecompileScene:
-    return PrecompileScene(scene, {}, SceneAssets(), Camera(), 0.0)
+    return PrecompileScene(scene, {}, SceneAssets(), Camera(), 0.0, takes_texts=True)
 
 
 def compile_it(compiler: Precompiler, scene: Scene) -> Scene:

@@ -136,16 +136,16 @@ def test_the_meter_of_lines_shows_load_and_error(meter):
     settings = ClothSettings(solver=ClothSolving.LINES, substeps=16)
     shown = {}
     for load, error in ((0.25, 0.003), (0.25, 0.04), (4.0, 0.003)):
-        found = line_stability(settings, LineMeasures(load, error, 0.5 * error))
+        found = line_stability(settings, LineMeasures(load, 3.0 * error, error))
         meter.show_stability(found, holds_load=True)
         shown[load, error] = meter.accessibleName(), found.substeps, meter.button.isVisible()
     assert shown == {
-        (0.25, 0.003): ("Stability: load 0.50, error 0.3 %, holds", 10, False),
-        (0.25, 0.04): ("Stability: load 0.50, error 4 %, inaccurate", 32, True),
-        (4.0, 0.003): ("Stability: load 2.00, error 0.3 %, overloaded", 40, True),
+        (0.25, 0.003): ("Stability: load 0.50, error 0.3 %, holds", 13, False),
+        (0.25, 0.04): ("Stability: load 0.50, error 4 %, inaccurate", 57, True),
+        (4.0, 0.003): ("Stability: load 2.00, error 0.3 %, overloaded", 50, True),
     }
     assert meter.substeps_action.isEnabled()
-    assert "99 % of the particles have at most 0.15 %" in meter.toolTip()
+    assert "99 % of the particles have an error of at most 0.3 %; the largest is 0.9 %" in meter.toolTip()
 
 
 def test_a_remedy_that_does_not_help_is_disabled(meter):

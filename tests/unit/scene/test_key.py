@@ -28,6 +28,7 @@ from sinew.sim.scene.applied import Applied
 from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.world_transforms import WorldTransforms
+from tests.permissions import OWN
 
 
 def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
@@ -38,7 +39,7 @@ def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
 
 
 def project(name: str) -> OpenedScene:
-    return opened(resources.path("projects") / f"{name}.sinew")
+    return opened(resources.path("projects") / f"{name}.sinew", OWN)
 
 
 @pytest.fixture(scope="module")
