@@ -15,6 +15,7 @@ from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.fields.state import Fields
 from sinew.sim.kinds.air import AirTravel, air_travel
 from sinew.sim.owner import Owner
+from sinew.sim.scene.applied import Applied
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node, NodeId, Scene
@@ -47,19 +48,17 @@ class Services(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class World:
-    scene: Scene
+    applied: Applied
+    scene: Scene  # `stepped` of `applied` for systems, `shown` for views
     characters: PosedCharacters
     places: WorldTransforms
     services: Services
-    assets: SceneAssets  # Contents of the files that settings name
-    start_time: float = 0.0  # Scene time at which the simulation starts [s]
     # Of systems that still prepare newer settings, see `Prepares`
     active_settings: Mapping[NodeId, Settings | None] = field(default_factory=dict)
-    source: Scene | None = None  # The scene before its keys were evaluated, if it has any
 
     @property
-    def unevaluated(self) -> Scene:
-        return self.source or self.scene
+    def assets(self) -> SceneAssets:
+        return self.applied.assets
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class StepInputs:
 
     def air_travel(self, node: Node) -> AirTravel | None:
         """From the start of the simulation to the start of the step; None if wind and turbulence have no keys."""
-        return air_travel(node, self.world.start_time, self.time - STEP_TIME)
+        return air_travel(node, self.world.applied.start_time, self.time - STEP_TIME)
 
 
 @dataclass(frozen=True, slots=True)
