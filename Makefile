@@ -25,10 +25,10 @@ bench: setup-tests ## measure on this machine and print a table
 
 samples: setup ## rebuild the sample models and the images of the sample projects
 	@$(PYTHON_IN) -m sinew.resources.make_samples
-	@$(PYTHON_IN) -m sinew.app.sample_pictures
+	@$(PYTHON_IN) -m sinew.app.help.sample_pictures
 
 clean: ## remove the environment and everything that was generated
-	@rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/golden/actual
+	@rm -rf .venv .links build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/golden/actual
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup:

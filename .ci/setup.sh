@@ -83,33 +83,33 @@ install_system_packages() {
     fi
 }
 
+# What the packages come from, and what lays `sinew` out.
 fingerprint() {
-    cksum pyproject.toml requirements.lock .ci/setup.sh
-    pwd
+    { sed -n '/^dependencies = /,/^\[project.scripts\]/p' pyproject.toml; cat requirements.lock; pwd; } | cksum
+    cat pyproject.toml .ci/setup.sh .ci/links.py | cksum
 }
 
+pip_install() {
+    "$venv/bin/python" -m pip install --disable-pip-version-check -c requirements.lock "$@"
+}
+
+# `sinew` is laid out by the hatchling of the environment: that needs no download when it is laid out again.
 install_packages() {
-    "$venv/bin/python" -m pip install --disable-pip-version-check -c requirements.lock -e '.[dev]'
+    pip_install hatchling && pip_install --no-build-isolation -e '.[dev]'
 }
 
 # What only some formats need, ready made or not at all; without it everything else works.
 install_optional_packages() {
-    local extra install="$venv/bin/python -m pip install --disable-pip-version-check --only-binary :all: -c requirements.lock"
-    # shellcheck disable=SC2086  # one word per option
-    $install -e '.[export,fbx]' && return
+    local extra
+    pip_install --no-build-isolation --only-binary :all: -e '.[export,fbx]' && return
     for extra in fbx usd abc exr video; do
-        $install -e ".[$extra]" || say "going on without what '$extra' needs"
+        pip_install --no-build-isolation --only-binary :all: -e ".[$extra]" || say "going on without what '$extra' needs"
     done
 }
 
-# The folders as subpackages of `sinew` for mypy, which does not follow `__path__`.
-link_tree() {
-    local folder
-    mkdir -p "$venv/tree/sinew"
-    touch "$venv/tree/sinew/__init__.py"
-    for folder in app widgets sim shaders resources; do
-        ln -sfn "$PWD/$folder" "$venv/tree/sinew/$folder"
-    done
+lay_out() {
+    pip_install --no-build-isolation --no-deps -e . >>"$log" 2>&1 || { tail -n 20 "$log" >&2; fail "installing failed ($log)"; }
+    fingerprint >"$stamp"
 }
 
 make_environment() {
@@ -126,13 +126,13 @@ make_environment() {
     "$python" -m venv "$venv"
     install_packages >"$log" 2>&1 || { tail -n 20 "$log" >&2; fail "installing packages failed ($log)"; }
     install_optional_packages >>"$log" 2>&1
-    link_tree
     fingerprint >"$stamp"
     rm -f "$building"
 }
 
 [ "$(uname -s)" != Linux ] || install_system_packages
-if [ ! -e "$building" ] && [ -x "$venv/bin/python" ] && [ "$(fingerprint)" = "$(cat "$stamp" 2>/dev/null)" ]; then
-    exit 0
+if [ -e "$building" ] || [ ! -x "$venv/bin/python" ] || [ "$(fingerprint | head -n 1)" != "$(head -n 1 "$stamp" 2>/dev/null)" ]; then
+    make_environment
+elif [ "$(fingerprint)" != "$(cat "$stamp")" ] || [ ! -e .links/sinew/__init__.py ]; then
+    lay_out
 fi
-make_environment

@@ -20,16 +20,38 @@ def printable(text: str, limit: int | None = None) -> str:
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+VALUE_MAX = 80
+"""Longest value that a message quotes [characters]."""
+
+
+def shortened(text: str) -> str:
+    """Returns the text of a value as a message quotes it: on one line, and not longer than `VALUE_MAX`."""
+    return printable(text, VALUE_MAX)
+
+
 def titled(name: str) -> str:
     """Returns a name in title case, such as "Springs on a Head"."""
     return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))
 
 
 def numbered(name: str, taken: set[str], separator: str = " ") -> str:
-    """Returns the name, with a number from 2 on if it is taken, and adds it to the taken ones."""
-    unique, number = name, 2
-    while unique in taken:
-        unique, number = f"{name}{separator}{number}", number + 1
+    """Returns the name, with a number from 2 on if it is taken, and adds it to the taken ones.
+
+    It is the smallest free number up to 100, else one whose predecessor is taken: many equal names take no square of
+    their number.
+    """
+    if name not in taken:
+        taken.add(name)
+        return name
+    free = next((number for number in range(2, 101) if f"{name}{separator}{number}" not in taken), 0)
+    if not free:
+        low, free = 100, 200
+        while f"{name}{separator}{free}" in taken:
+            low, free = free, 2 * free
+        while free - low > 1:
+            middle = (low + free) // 2
+            low, free = (middle, free) if f"{name}{separator}{middle}" in taken else (low, middle)
+    unique = f"{name}{separator}{free}"
     taken.add(unique)
     return unique
 

@@ -77,3 +77,23 @@ def write_mixamo(path: Path) -> Path:
         + "\n".join(f'C: "OO",{link}' for link in links) + "\n}\n"
     )  # fmt: skip
     return path
+
+
+def write_shapes(path: Path, percents: list[float], weight: float, point: int = 0) -> Path:
+    """The same character with a blend shape of in-betweens; number i moves a point by i + 1 cm along x."""
+    objects = [
+        'Deformer: 900, "Deformer::Face", "BlendShape" { Version: 100 }',
+        f'Deformer: 901, "SubDeformer::smile", "BlendShapeChannel" {{ Version: 100 DeformPercent: {weight}'
+        f" {_numbers('FullWeights', percents)} }}",
+    ]
+    links = ["900,1", "901,900"]
+    for number in range(len(percents)):
+        objects.append(
+            f'Geometry: {910 + number}, "Geometry::", "Shape" {{ Version: 100 {_numbers("Indexes", [point])}'
+            f" {_numbers('Vertices', [number + 1, 0, 0])} }}"
+        )
+        links.append(f"{910 + number},901")
+    text = write_mixamo(path).read_text().replace("Objects: {\n", "Objects: {\n" + "\n".join(objects) + "\n")
+    added = "\n".join(f'C: "OO",{link}' for link in links)
+    path.write_text(text.replace("Connections: {\n", f"Connections: {{\n{added}\n"))
+    return path

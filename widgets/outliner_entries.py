@@ -10,6 +10,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.materials import missing_images, overridden_materials
 from sinew.sim.characters.settings import MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import ColliderSource
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view_state import Selection, selection_of
 from sinew.widgets.icons import kind_icon
@@ -105,7 +106,7 @@ def scene_entries(
         if parent is None:
             roots.append(rows[node.id])
             continue
-        if KINDS[node.kind].colliders and len(alike := below[place]) >= _FOLDED:
+        if ColliderSource in KINDS[node.kind].declared and len(alike := below[place]) >= _FOLDED:
             if scene.node(place[0]).settings.is_group:
                 parent.is_folded = True
             elif place not in folds:
@@ -134,6 +135,13 @@ def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
     )
 
 
+def _aimed_bones(scene: Scene, target: NodeId) -> list[str]:
+    """Returns the bones that modifiers of characters move to a target."""
+    settings = [node.settings for node in scene.characters if isinstance(node.settings, ModelSettings)]
+    modifiers = [modifier for held in settings for modifier in held.modifiers]
+    return [one.bone for one in modifiers if getattr(one, "target", "") == target and getattr(one, "bone", "")]
+
+
 def describe_node(
     entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, stop: str = "", *, is_outdated: bool = False
 ) -> None:
@@ -142,7 +150,9 @@ def describe_node(
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
     if entry.note == node.name:
         entry.note = ""
-    if node.settings.is_group:
+    if not KINDS[node.kind].can_be_muted and (aimed := _aimed_bones(scene, node.id)):
+        entry.note = ", ".join(aimed)
+    elif node.settings.is_group:
         entry.note = f"{sum(parent == node.id for parent in scene.parents.values()):,}"
     entry.tip, entry.dim = node.name, node.id not in scene.shown
     if KINDS[node.kind].can_be_muted:
@@ -205,12 +215,12 @@ def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:
     if model.skeleton is not None and model.skeleton.joint_count:
         _add_skeleton(entry, node_id, model)
     targets = model.mesh.targets
-    if targets is not None and targets.names and not targets.are_frames:
+    if targets is not None and targets.settable:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.TARGETS, (node_id, "targets"), "Morph targets", "morph", chosen, dim=True))
         group.is_folded = True
-        group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders in the inspector"
-        for name in targets.names:
+        group.note, group.tip = f"{len(targets.settable):,}", "Set by the sliders in the inspector"
+        for name in targets.settable:
             group.add(Entry(EntryKind.TARGET, (node_id, "target", name), name, "morph", chosen, tip=name))
     if model.materials:
         chosen = Selection(node=node_id)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import enum
 import functools
+import operator
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.contract import Measures
@@ -39,7 +39,9 @@ class SettingsView:
 
     def set(self, **values: Any) -> None:
         """Sets several values as one edit."""
-        self._project.document.set_values({self._ref(name): self._plain(name, value) for name, value in values.items()})
+        self._project.document.set_values(
+            {self._ref(name): self._linked(name, value) for name, value in values.items()}
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # while a copy or a pickle is made
@@ -78,8 +80,8 @@ class SettingsView:
         names = [known for part in parts for known in self._names(part)]
         raise AttributeError(f"{self!r} has no setting {name!r}{near(name, names)}")
 
-    def _plain(self, _name: str, value: Any) -> Any:
-        return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    def _linked(self, _name: str, value: Any) -> Any:
+        return value
 
 
 class ProjectNode(SettingsView):
@@ -154,9 +156,9 @@ class ProjectNode(SettingsView):
     def _ref(self, name: str) -> ParamRef:
         return ParamRef(self._node.id, *LINKS[name]) if name in LINKS else super()._ref(name)
 
-    def _plain(self, name: str, value: Any) -> Any:
+    def _linked(self, name: str, value: Any) -> Any:
         if name not in LINKS:
-            return super()._plain(name, value)
+            return value
         node = self._project.nodes[value] if isinstance(value, str) and value else value
         if isinstance(node, ProjectNode) and node._project is self._project:
             return node._node.id
@@ -166,14 +168,21 @@ class ProjectNode(SettingsView):
 
 
 class ProjectNodes:
-    """The nodes of a project in the order of the outliner, by id or exact name."""
+    """The nodes of a project in the order of the outliner, by id, exact name or number."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def __getitem__(self, name: str) -> ProjectNode:
+    def __getitem__(self, name: str | int) -> ProjectNode:
         """Raises LookupError with near names if no node, or several nodes, have the name."""
         nodes = self._project.document.scene.nodes
+        if not isinstance(name, str):
+            try:
+                return ProjectNode(self._project, nodes[operator.index(name)].id)
+            except IndexError:
+                raise IndexError(f"there is no node {name}; there are {len(nodes)}, numbered from 0") from None
+            except TypeError:
+                raise TypeError(f"a node is named by its id, its name or its number, not by {name!r}") from None
         found = [node for node in nodes if node.id == name] or [node for node in nodes if node.name == name]
         if len(found) == 1:
             return ProjectNode(self._project, found[0].id)

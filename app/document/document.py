@@ -11,19 +11,20 @@ from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.history import Gesture, GestureState, SceneEdit, UndoHistory, changed_values, values_text
 from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
-from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
-from sinew.app.files.project_file import cache_folder, save_project
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
+from sinew.app.project.project_file import cache_folder, save_project
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Added, Edits
 from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, check, param_of, with_paths
-from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
+from sinew.sim.scene.scene import NEW_SCENE, PLAYBACK, Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 
@@ -100,10 +101,19 @@ class Document(QObject):
             self.undo_stack.set_clean(False)
         self.title_changed.emit()
 
-    def save(self, path: Path) -> list[str]:
-        """Writes the project with its bake, and returns warnings; raises ProjectError if it cannot be written."""
+    def save(self, path: Path, *, overwrite: bool) -> list[str]:
+        """Writes the project with its bake, and returns warnings.
+
+        Args:
+            overwrite: Also over a content of its own file that it has not read.
+
+        Raises:
+            OvertakenError: If another program has changed its own file.
+            ProjectError: If it cannot be written.
+        """
         warnings = []
-        digest = save_project(path, self.scene, self.view_state, self.unknown)
+        known = self.digest if self.path is not None and not overwrite and _is_same(self.path, path) else ""
+        digest = save_project(path, self.scene, self.view_state, self.unknown, known=known)
         if self.path is not None and any(node.baked for node in self.scene.nodes):
             source, target = cache_folder(self.path), cache_folder(path)
             try:
@@ -254,7 +264,7 @@ class Document(QObject):
         implied = []
         for node_id in edited:
             node = scene.node(node_id)
-            completed = KINDS[node.kind].completed(self.scene.node(node_id), node, scene)
+            completed = KINDS[node.kind].part(Edits).completed(self.scene.node(node_id), node, scene)
             for part in ("attachment", "transform"):
                 for name, value in msgspec.structs.asdict(getattr(completed, part)).items():
                     if value != getattr(getattr(node, part), name):
@@ -327,6 +337,18 @@ class Document(QObject):
         chosen = [new_ids.get(node_id, node_id) for node_id in select] or [node.id for node in added]
         self.set_nodes((*self.scene.nodes, *added), text, selection_of(chosen))
         return [node.id for node in added]
+
+    def add_made(self, made: Node | Added) -> list[NodeId]:
+        """Adds what an entry of the Add menu has made, as one edit, and selects the first node; returns their ids."""
+        added = Added.of(made)
+        with self.macro(f"Add {added.nodes[0].name or KINDS[added.nodes[0].kind].label}"):
+            if len(added.nodes) == 1:
+                ids = [self.add_node(added.nodes[0])]
+            else:
+                ids = self.add_nodes(added.nodes, "", select=[added.nodes[0].id])
+            if added.run_up > 0.0 and self.scene.playback.run_up == 0.0:
+                self.set_value(ParamRef(PLAYBACK, PLAYBACK, "run_up"), added.run_up)
+        return ids
 
     def duplicate_node(self, node_id: NodeId) -> NodeId:
         node = self.scene.node(node_id)
@@ -432,3 +454,7 @@ class Document(QObject):
         if self.modified != self._was_modified:
             self._was_modified = self.modified
             self.title_changed.emit()
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Edits
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import bounded, params_of, scaled_length
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene
@@ -37,7 +38,8 @@ class Zoom:
 
 
 def factor_of(before: Node, after: Node) -> float:
-    return KINDS[after.kind].resized(before.settings, after.settings) if before.kind == after.kind else 1.0
+    edits = KINDS[after.kind].part(Edits)
+    return edits.resized(before.settings, after.settings) if before.kind == after.kind else 1.0
 
 
 def followed(scene: Scene, node_id: NodeId, factor: float) -> tuple[dict[ParamRef, Any], Zoom | None]:

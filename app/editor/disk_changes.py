@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject, Signal
 from sinew import shaders
 from sinew.app.document.document import Document
 from sinew.app.editor.main_window import MainWindow
-from sinew.app.files.access import FileAccess
 from sinew.app.files.file_watch import FileWatch
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.project_files import ProjectFiles
-from sinew.app.files.project_paths import OutsideFile, outside_question
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.project.access import FileAccess
+from sinew.app.project.project_paths import OutsideFile, outside_question
 from sinew.sim.printable import printable
 
 Answer = tuple[str, str, Callable[[], object]]

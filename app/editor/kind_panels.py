@@ -7,19 +7,20 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
-from sinew.app import plugins
-from sinew.app.editor.editor_context import EditorContext
-from sinew.app.editor.panels import Panels
-from sinew.app.plugins import Plugin, PluginError
+from sinew.app.kinds.default_panel import DefaultPanel
+from sinew.app.plugins import plugins
+from sinew.app.plugins.plugins import Plugin, PluginError
+from sinew.app.session.editor_context import EditorContext
+from sinew.app.session.panels import Panels
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Command, Kind, Panel, Tool
+from sinew.sim.kinds.contract import Adds, Command, Form, Kind, Panel, Tool, loaded
 from sinew.widgets.icons import glyph
 
 
 def make_panels(context: EditorContext) -> dict[str, Panel]:
     """Creates the panels of all kinds, by kind."""
     made: dict[str, Panel] = {}
-    for kind in [kind for kind in KINDS.values() if kind.panel]:
+    for kind in [kind for kind in KINDS.values() if kind.part(Form).panel or kind.system]:
         make, owner = functools.partial(_make, kind), plugins.owner_of(kind.name)
         if owner is None:
             made[kind.name] = make(context)
@@ -30,7 +31,8 @@ def make_panels(context: EditorContext) -> dict[str, Panel]:
 
 
 def _make(kind: Kind, context: EditorContext) -> Panel:
-    panel: Panel = kind.load("panel")(context)
+    name = kind.part(Form).panel
+    panel: Panel = loaded(name)(context) if name else DefaultPanel(context, kind.name)
     return panel
 
 
@@ -40,11 +42,13 @@ def replace_unknown_icons() -> None:
         for name in plugin.kinds:
             kind = KINDS[name]
             try:
-                for icon in filter(None, (kind.icon, *(entry.icon for entry in kind.adds))):
+                for icon in filter(None, (kind.icon, *(entry.icon for entry in kind.part(Adds).entries))):
                     glyph(icon)
             except KeyError:
-                adds = tuple(dataclasses.replace(entry, icon="") for entry in kind.adds)
-                KINDS[name] = dataclasses.replace(kind, icon="node", adds=adds)
+                adds = kind.part(Adds)
+                plain = tuple(dataclasses.replace(entry, icon="") for entry in adds.entries)
+                kind = kind.with_parts(dataclasses.replace(adds, entries=plain))
+                KINDS[name] = dataclasses.replace(kind, icon="node")
                 plugin.fail(PluginError(f"there is no icon {icon}"))
 
 

@@ -5,15 +5,16 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from sinew.app.bootstrap import APPLICATION
 from sinew.app.document.document import Document
-from sinew.app.editor.actions import Actions, Menu
 from sinew.app.editor.docks import Docks
-from sinew.app.editor.menus import Menus, Place
 from sinew.app.files.project_files import ProjectFiles
 from sinew.app.files.recent_files import RecentFiles
+from sinew.app.session.actions import Actions, Menu
+from sinew.app.session.bootstrap import APPLICATION
+from sinew.app.session.menus import Menus, Place
+from sinew.app.session.playback import SimulationState
 from sinew.app.tasks import Priority
-from sinew.app.timeline.playback import SimulationState
+from sinew.app.timeline.shown import Shown
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon
@@ -50,7 +51,8 @@ class MainWindow(QMainWindow):
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
         self._kinds = kinds
-        self._is_stale = self._seeks = False
+        self._seeks = self._waits = False
+        self._shown, self._clock = Shown(), ""
         self.question, self.disk_question = QuestionBar(), QuestionBar()
         centre = QWidget()
         packed(QVBoxLayout(centre), self.question, self.disk_question, spacing=0).addWidget(viewport, 1)
@@ -58,14 +60,13 @@ class MainWindow(QMainWindow):
         self.resize(default_size(self.screen().availableGeometry().size()))
         self.docks = Docks(self, panels, (dock for panel in kinds.values() for dock in panel.docks))
         self._build_status_bar()
+        self.docks["timeline"].visibilityChanged.connect(lambda _: self._show_clock())
 
     def set_actions(self, table: Iterable[Menu], place: Place) -> None:
         """Sets the actions and builds the menus; call this once."""
         menus = tuple(table)
         self.actions_table = Actions(self, (action for menu in menus for action in menu.actions()))
         self.menus = Menus(self, menus, self.actions_table, self.docks.toggle_actions(), self._kinds, place)
-        self._seek.setToolTip(self.actions_table["simulate.seek"].toolTip())
-        self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
 
     def show_progress(self, name: str, fraction: float) -> None:
         """Shows the progress of loading and a button to cancel; an empty name hides both."""
@@ -74,8 +75,11 @@ class MainWindow(QMainWindow):
     def show_seek(self, text: str, fraction: float) -> None:
         """Shows the progress of a simulation; an empty text hides it."""
         self._seeks = bool(text)
-        self._seek.setVisible(self._is_stale and not self._seeks)
-        self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
+        self._seek.setVisible(bool(self._shown.remedy) and not self._seeks)
+        if self._waits:
+            self._show_work(text, fraction, "Stop waiting; the playhead stays.", "Stop Waiting")
+        else:
+            self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
     def show_task(self, text: str, fraction: float, priority: int) -> None:
         """Shows the progress of a task; an empty text hides it."""
@@ -88,7 +92,8 @@ class MainWindow(QMainWindow):
         """Shows the progress of a file transfer; an empty text hides it."""
         self._show_work(text, fraction, "Cancel; a half written file is deleted.")
 
-    def _show_work(self, text: str, fraction: float, tip: str) -> None:
+    def _show_work(self, text: str, fraction: float, tip: str, button: str = "Cancel") -> None:
+        self._cancel.setText(button)
         self._cancel.setToolTip(tip)
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))
@@ -107,10 +112,21 @@ class MainWindow(QMainWindow):
         self._passing.start()
 
     def show_simulation(self, state: SimulationState) -> None:
-        """Shows the state of the simulation, with a button to simulate to the playhead if its clock is elsewhere."""
-        self._simulation.setText(simulation_text(state))
-        self._is_stale = state.stale
-        self._seek.setVisible(state.stale and not self._seeks)
+        self._clock, self._waits = simulation_text(state), state.waits
+        self._show_clock()
+
+    def show_drawn(self, shown: Shown) -> None:
+        """Shows what is drawn in the title of the timeline, and its remedy as a button."""
+        self._shown = shown
+        self.docks.show_drawn(shown.text)
+        self._seek.setText(shown.remedy)
+        self._seek.setVisible(bool(shown.remedy) and not self._seeks)
+        self._show_clock()
+
+    def _show_clock(self) -> None:
+        """Shows the clock of the simulation, and what is drawn if the timeline is hidden."""
+        text = label_text(self._shown.text) if self.docks["timeline"].isHidden() else ""
+        self._simulation.setText(", ".join(filter(None, (self._clock, text))))
 
     def show_unread(self, count: int) -> None:
         """Shows the number of messages that came while their panel was hidden; 0 hides the button."""
@@ -159,7 +175,8 @@ class MainWindow(QMainWindow):
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
         self._cancel.clicked.connect(self.cancel_requested)
-        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead", flat=True)
+        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "", flat=True)
+        self._seek.clicked.connect(lambda: self._shown.act() if self._shown.act is not None else None)
         self._seek.setObjectName("seek")
         self._seek.hide()
         self.autosave = QLabel()

@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSettings
 
-from sinew.app.files.settings_store import stored_choice
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.project.settings_store import stored_choice
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.cache.step_store import CacheBudget
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.widgets.theme import Theme, ThemeMode

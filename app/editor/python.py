@@ -21,10 +21,10 @@ from PySide6.QtWidgets import QApplication
 
 import sinew
 from sinew.app.api.project import Project
-from sinew.app.cli.failure import CommandError
-from sinew.app.cli.scene import OpenedScene
-from sinew.app.cli.script import run_script
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.api.script import run_script
+from sinew.app.failure.errors import CommandError
+from sinew.app.headless.scene import OpenedScene
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.images import MipImage
 from sinew.sim.assets.model import CharacterModel, ImageSource
 from sinew.sim.gl.context import Context

@@ -4,11 +4,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from sinew.app.editor.editor_context import EditorContext
-from sinew.app.files.presets import PresetError, PresetStore
+from sinew.app.project.presets import PresetError, PresetStore
+from sinew.app.session.editor_context import EditorContext
 from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Command, Panel, Stoppable, stop_reason, warning_of
+from sinew.sim.kinds.contract import Command, Panel, Presets, Stoppable, stop_reason, warning_of
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.widgets.inspector.head import NodeStatus
@@ -25,7 +25,7 @@ class SelectedNode(QObject):
         tip = "Simulate again, with the current settings; the folder of the bake stays."
         self._detach = Command("free_bake", "Detach Bake", tip, baking.free)
         self._head = context.panels.inspector.head
-        self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if kind.presets is not None}
+        self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if Presets in kind.declared}
         self._own: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self._stores}
         self._listed = ""
         self._refusals: dict[NodeId, tuple[Settings, str]] = {}
@@ -103,9 +103,9 @@ class SelectedNode(QObject):
 
     def use_preset(self, name: str) -> None:
         node = self._context.document.selected
-        presets = KINDS[node.kind].presets if node is not None else None
-        if node is None or presets is None:
+        if node is None or node.kind not in self._stores:
             return
+        presets = KINDS[node.kind].part(Presets)
         values = presets.values.get(name) or self._own[node.kind].get(name)
         if values is not None:
             document = self._context.document
@@ -117,9 +117,9 @@ class SelectedNode(QObject):
 
     def save_preset(self, name: str) -> None:
         node = self._context.document.selected
-        presets = KINDS[node.kind].presets if node is not None else None
-        if node is None or presets is None:
+        if node is None or node.kind not in self._stores:
             return
+        presets = KINDS[node.kind].part(Presets)
         if name in presets.values:
             self._context.panels.fail("", f"{name} is a preset of Sinew; choose another name")
             return
@@ -148,9 +148,9 @@ class SelectedNode(QObject):
 
     def _show_preset(self) -> None:
         node = self._context.document.selected
-        presets = KINDS[node.kind].presets if node is not None else None
-        if node is None or presets is None:
+        if node is None or node.kind not in self._stores:
             return
+        presets = KINDS[node.kind].part(Presets)
         own, bar = self._own[node.kind], self._head.presets
         if self._listed != node.kind:
             self._listed = node.kind

@@ -2,15 +2,15 @@ from PySide6.QtCore import QObject
 
 from sinew.app.document.document import Document
 from sinew.app.editor.main_window import MainWindow
-from sinew.app.editor.panels import Panels
-from sinew.app.files.access import FileAccess
+from sinew.app.project.access import FileAccess
+from sinew.app.session.panels import Panels
+from sinew.app.session.playback import Playback
+from sinew.app.session.renderer import ViewportRenderer
+from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.bake_task import BakeTask, VerifyTask
-from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.seek import SimulationSeek
-from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.app.timeline.sweep_window import SweepTask, SweepWindow
-from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.kinds import KINDS
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from PySide6.QtCore import QObject, Qt
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import stop_reason
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.scene import NodeId

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from sinew.app.cli.failure import CommandError, print_warnings
+from sinew.app.failure.errors import CommandError, print_warnings
 from sinew.app.farm.task import Report, TaskResult
 from sinew.sim.printable import counted
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from sinew.app.cli.failure import CommandError, one_line
+from sinew.app.failure.errors import CommandError, one_line
 from sinew.app.farm.chunks import WorkerLost
 from sinew.app.farm.parts import program_version
 from sinew.app.farm.task import Report, TaskResult, run_command

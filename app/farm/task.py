@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from sinew.app.cli.main import ENDS_WITH_INPUT
-from sinew.app.cli.progress import LINE
+from sinew.app.failure.progress import LINE
+
+ENDS_WITH_INPUT = "SINEW_ENDS_WITH_INPUT"
+"""Environment variable of a process that ends when its standard input is closed: a killed parent leaves no orphan."""
 
 Report = Callable[[float], object]
 """Gets the finished fraction, from any thread."""

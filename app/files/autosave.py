@@ -7,9 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.files.project_json import ProjectError
 from sinew.app.files.recovery import RecoveryStore
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.project_json import ProjectError
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
-from sinew.app.files.digest import file_digest
+from sinew.app.project.digest import file_digest
 from sinew.app.tasks import run_in_background
 
 # Programs write a file in several steps, or replace it; the last event within this time [ms] counts.

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
-from sinew.app.files.digest import file_digest
+from sinew.app.project.digest import file_digest
 from sinew.sim.assets.images import ImageBudget, MipImage, pixel_count
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, ImageSource

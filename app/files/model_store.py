@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_loader import ModelLoader
+from sinew.app.project.access import WITHHELD, FileAccess
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.settings import ModelSettings

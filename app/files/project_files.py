@@ -8,25 +8,24 @@ import msgspec
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from sinew.app.document.document import Document
-from sinew.app.files.access import FileAccess
-from sinew.app.files.digest import file_digest
 from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
-from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project
-from sinew.app.files.project_json import ProjectError
 from sinew.app.files.project_loader import ProjectLoader, ReadProject
-from sinew.app.files.project_paths import OutsideFile
 from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import Recovery
+from sinew.app.project.access import FileAccess
+from sinew.app.project.model_scene import companions, scene_of_model
+from sinew.app.project.project_file import PROJECT_SUFFIX, LoadedProject, OvertakenError, is_project
+from sinew.app.project.project_json import ProjectError
+from sinew.app.project.project_paths import OutsideFile
 from sinew.sim.assets.load import is_model
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.playing import front_at_first
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.contract import AddPlace, Files
 from sinew.sim.scene.camera import Camera
-from sinew.sim.scene.params import bounded, validated
-from sinew.sim.scene.scene import NEW_SCENE, VIEW, Node, ParamRef, Scene
+from sinew.sim.scene.scene import NEW_SCENE, VIEW, Node, ParamRef
 from sinew.sim.scene.view_state import Selection, ViewState
 
 Maker = Callable[[Path, AddPlace], Node]
@@ -45,12 +44,6 @@ class _PendingImport:
     path: Path
     replace: bool
     loaded: LoadedModel | None = None
-
-
-def companions(loaded: LoadedModel, node: Node, before: Scene) -> list[Node]:
-    """Returns nodes that kinds add with the node of a model to a scene."""
-    found = [one for kind in KINDS.values() for one in kind.companions(loaded.model, node, before)]
-    return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found]
 
 
 class ProjectFiles(QObject):
@@ -275,25 +268,19 @@ class ProjectFiles(QObject):
             self._access.withhold(())
         self._store.adopt(path, loaded)
         self._recent.add(path)
-        node = Node(id="", name=path.stem, settings=ModelSettings(path=str(path)))
         yaw = Camera().yaw + front_at_first(loaded.model)
         if replace:
-            node = msgspec.structs.replace(node, id=f"{node.kind}-1")
-            nodes = [node]
-            for one in companions(loaded, node, NEW_SCENE):
-                number = 1 + sum(other.kind == one.kind for other in nodes)
-                nodes.append(msgspec.structs.replace(one, id=f"{one.kind}-{number}"))
-            scene = Scene(nodes=tuple(nodes), view=validated(NEW_SCENE.view, follow=True))
+            scene = scene_of_model(path, loaded.model)
             self._document.replace_scene(
-                scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id))
+                scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=scene.nodes[0].id))
             )
         else:
             with self._document.macro(f"Import {path.name}"):
                 if not self._document.scene.characters:
                     self._document.set_camera(msgspec.structs.replace(self._document.view_state.camera, yaw=yaw))
                     self._document.set_value(ParamRef(VIEW, VIEW, "follow"), True)
-                node = msgspec.structs.replace(node, id="new")
-                nodes = [node, *companions(loaded, node, self._document.scene)]
+                node = Node(id="new", name=path.stem, settings=ModelSettings(path=str(path)))
+                nodes = [node, *companions(loaded.model, node, self._document.scene)]
                 # What is not attached to the model is listed before it.
                 nodes.sort(key=lambda one: (bool(one.attachment.node), one is node))
                 self._document.add_nodes(nodes, f"Add {node.name}", select=[node.id])
@@ -304,13 +291,8 @@ class ProjectFiles(QObject):
 
         A file that another program has changed is not overwritten, see `overtaken`.
         """
-        path, digest = self._document.path, self._document.digest
-        if path is None:
-            return self.save_as()
-        if digest and file_digest(path) not in ("", digest):
-            self.overtaken.emit()
-            return False
-        return self.save_to(path)
+        path = self._document.path
+        return self.save_to(path, overwrite=False) if path is not None else self.save_as()
 
     def save_as(self) -> bool:
         characters = self._document.scene.characters
@@ -318,10 +300,13 @@ class ProjectFiles(QObject):
         path = self._ask_save_path(self._document.path or Path(f"{name}{PROJECT_SUFFIX}"))
         return path is not None and self.save_to(with_project_suffix(path))
 
-    def save_to(self, path: Path) -> bool:
+    def save_to(self, path: Path, *, overwrite: bool = True) -> bool:
         try:
-            for warning in self._document.save(path):
+            for warning in self._document.save(path, overwrite=overwrite):
                 self.warned.emit(str(path), warning)
+        except OvertakenError:
+            self.overtaken.emit()
+            return False
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
             return False
@@ -343,7 +328,7 @@ def can_open(path: Path) -> bool:
 
 def maker_of(path: Path) -> Maker | None:
     """Returns the function that makes a node from a file, by the extension; None for models and files of no kind."""
-    known = (kind.imports for kind in KINDS.values() if kind.imports is not None)
+    known = filter(None, (kind.part(Files).imports for kind in KINDS.values()))
     return next((make for formats, make in known if any(format.has_suffix(path) for format in formats)), None)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from sinew.app.files.project_file import LoadedProject, load_project
-from sinew.app.files.project_json import ProjectError
-from sinew.app.files.project_paths import OutsideFile, outside_files
 from sinew.app.files.recovery import Recovery
+from sinew.app.project.project_file import LoadedProject, load_project
+from sinew.app.project.project_json import ProjectError
+from sinew.app.project.project_paths import OutsideFile, outside_files
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.raw import LoadCancelled
 from sinew.sim.printable import printable

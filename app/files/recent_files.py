@@ -3,7 +3,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
-from sinew.app.files.settings_store import app_settings
+from sinew.app.project.settings_store import app_settings
 
 COUNT_MAX = 10
 _KEY = "recent_files"

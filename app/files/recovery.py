@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sinew.app.files.project_file import PROJECT_SUFFIX, save_project
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.project_file import PROJECT_SUFFIX, save_project
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState

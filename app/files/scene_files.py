@@ -8,15 +8,15 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_store import ModelStore
+from sinew.app.project.access import WITHHELD, FileAccess
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, pixel_count
 from sinew.sim.assets.model import CharacterModel, upright_mesh
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.scene_assets import CONTENTS, Asset, SceneAssets, assets_from, load_asset
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import FileUse
+from sinew.sim.kinds.contract import Files, FileUse
 from sinew.sim.printable import printable
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Settings
@@ -177,7 +177,7 @@ class SceneFiles(QObject):
 
 
 def uses_of(settings: Settings) -> tuple[FileUse, ...]:
-    return KINDS[settings.kind].files(settings)
+    return KINDS[settings.kind].part(Files).used(settings)
 
 
 def _consequence(scene: Scene, path: Path) -> str:

@@ -1,11 +1,11 @@
 from PySide6.QtCore import QObject, Qt, Signal
 
 from sinew.app.document.document import Document
+from sinew.app.session.playback import Playback
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.timeline.bake_task import BakeTask
-from sinew.app.timeline.playback import Playback
-from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.kinds.contract import has_state
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.widgets.plots import DistancePlot
 from sinew.widgets.timeline.timeline import Timeline

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
 
-from sinew.app.editor.dialogs import Dialogs
-from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.dialogs import Dialogs
+from sinew.app.session.frame_info import FrameInfo
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.timings.past_values import PastValues
 from sinew.app.timings.recordings import FRAMES, SIDES, BackEndTrial, Recordings, TimingFiles
-from sinew.app.viewport.frame_info import FrameInfo
-from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.profile.by_frame import FrameCollector
 from sinew.sim.profile.history import QuantityHistory, TimingRecording
 from sinew.sim.profile.sample import FrameSample, TimeSource

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject
 
 from sinew.app.document.document import Document
 from sinew.app.document.history import changed_values
-from sinew.app.timeline.active_model import ActiveModel
-from sinew.app.timeline.playback import Playback
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.playback import Playback
 from sinew.sim.profile.history import FRAMES_MAX
 from sinew.sim.profile.sample import FrameSample
 from sinew.sim.scene.change import Change, ChangeKind

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from sinew.app.session.frame_info import FrameInfo
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.tasks import run_in_background
-from sinew.app.viewport.frame_info import FrameInfo
-from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.assets.raw import LoadCancelled, LoadWatch
 from sinew.sim.gl.back_end import TITLES, BackEndChoice
 from sinew.sim.profile.chrome_trace import write_chrome_trace

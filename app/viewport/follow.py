@@ -2,9 +2,9 @@ from pyglm import glm
 from PySide6.QtCore import QObject
 
 from sinew.app.document.document import Document
-from sinew.app.timeline.active_model import ActiveModel
-from sinew.app.timeline.playback import Playback
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.playback import Playback
+from sinew.app.session.renderer import ViewportRenderer
 
 
 class Follow(QObject):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from sinew.app.document.document import Document
 from sinew.app.document.history import Gesture
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.animation.pose import frame_below
 from sinew.sim.characters.settings import BONE_PART, BonePose
 from sinew.sim.kinds import KINDS
@@ -66,6 +66,10 @@ class HandleTool(QObject, Tool):
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
         client.drawn.connect(self.refresh)
+
+    def show(self, mode: HandleMode) -> None:
+        if mode is not self.mode:
+            self.set_mode(mode)
 
     def set_mode(self, mode: HandleMode) -> None:
         """Sets the mode of the handles; the current mode hides them."""

@@ -3,11 +3,11 @@ from collections.abc import Collection
 from PySide6.QtCore import QObject
 
 from sinew.app.document.document import Document
-from sinew.app.help import TOUR, shipped_samples
-from sinew.app.timeline.active_model import ActiveModel
-from sinew.app.timeline.playback import Playback
-from sinew.app.viewport.frame_info import FrameInfo
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.help.guide import TOUR, shipped_samples
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.frame_info import FrameInfo
+from sinew.app.session.playback import Playback
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.characters.comparison import ComparisonStatistics
 from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.kinds.contract import ColourKey, Panel

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QMenu
 
 from sinew.app.document.document import Document
 from sinew.app.document.scene_edits import SceneEdits
-from sinew.app.editor.actions import SEPARATOR, Actions
-from sinew.app.editor.menus import AddMenu, add_place_menus
-from sinew.app.viewport.picker import Picker
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.session.actions import SEPARATOR, Actions
+from sinew.app.session.menus import AddMenu, add_place_menus
+from sinew.app.session.picker import Picker
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import CharacterView, Panel, Tool

@@ -7,14 +7,15 @@ from PySide6.QtCore import QObject, Signal
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.session.renderer import ViewportRenderer
+from sinew.app.session.second_engine import Content, Key, missing_uploads
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
-from sinew.app.viewport.renderer import ViewportRenderer
-from sinew.app.viewport.second_engine import Content, Key, missing_uploads
 from sinew.sim.characters.loaded_model import LoadedModel
-from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Delay
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Files
 from sinew.sim.render.pass_context import DONE
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.scene import NodeId
 from sinew.widgets.protocols import ModelState
 from sinew.widgets.viewport import Viewport
@@ -117,4 +118,5 @@ class Uploads(QObject):
 
     def _path(self, node_id: NodeId) -> str:
         node = self._document.scene.node(node_id)
-        return next((use.path for use in KINDS[node.kind].files(node.settings) if use.content == "character"), "")
+        uses = KINDS[node.kind].part(Files).used(node.settings)
+        return next((use.path for use in uses if use.content == "character"), "")

@@ -1,18 +1,12 @@
 // State of one particle of a cloth at the end of a substep of lines.
 // Inputs: state at its beginning, solved points (offset [m], inverse mass, 0 if held), colliders. Outputs: the record of
 // the state, with the velocity from the offset, after contacts.
-// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS as in cloth/step.glsl.
+// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS, FIELDS as in cloth/step.glsl.
 
 #include "cloth/spring.glsl"
 #include "cloth/offset.glsl"
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 
 uniform samplerBuffer u_state;
@@ -28,6 +22,11 @@ uniform float u_inverse_mass;      // inverse mass of a particle with a share of
 #endif
 
 uniform float u_substep;           // [s]
+uniform vec3 u_gravity;            // [m/s2]
+#ifdef FIELDS
+uniform samplerBuffer u_fields;    // as in cloth/step.glsl
+uniform vec2 u_kick;
+#endif
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // as in cloth/step.glsl
 #if defined(PIN_MAPS) || defined(FRICTION_MAP)
@@ -63,13 +62,13 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
-    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, first.xyz, moved.position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(moved.position, moved.velocity, skin, u_clearance, u_substep);
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * texelFetch(u_fields, 2 * id).xyz;
 #endif
+    resting_acceleration = length(pressing);
+    Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);

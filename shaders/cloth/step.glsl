@@ -21,12 +21,6 @@
 #endif
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 #ifdef SELF
 #include "cloth/self_contact.glsl"
@@ -135,13 +129,12 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
-    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, here, moved.position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(moved.position, moved.velocity, skin, u_clearance, u_substep);
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * pushed.xyz;
 #endif
+    resting_acceleration = length(pressing);
+    collide(id, Particle(here, own.velocity), moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS
     MovingTarget target = moving_target(id);

@@ -1,5 +1,5 @@
 // The force fields at every particle, once a step; solvers fetch the samples.
-// Inputs: see common/fields.glsl; records of two texels each, of which the first begins with the place of a particle [m].
+// Inputs: see common/fields.glsl; records of two texels each, which begin with place [m] and velocity [m/s] of a particle.
 // With JOINTS: the state of joints, whose heads count from roots, a texel each, and whose tips from the heads.
 // With KNOTS: the state of strands, whose places count from the root, and four texels a root, see hair/root.glsl.
 // Outputs, for four particles: acceleration [m/s2], drag [1/s] | velocity of the air [m/s].
@@ -11,6 +11,7 @@ uniform samplerBuffer u_places;
 uniform samplerBuffer u_roots;
 #endif
 uniform float u_fraction;            // of the step
+uniform float u_ahead;               // how far particles without KNOTS and JOINTS go on first [s]
 uniform int u_last;                  // particle
 
 vec3 place_of(int id) {
@@ -20,7 +21,7 @@ vec3 place_of(int id) {
 #elif defined(JOINTS)
     return texelFetch(u_roots, id).xyz + (texelFetch(u_places, 4 * id).xyz + texelFetch(u_places, 4 * id + 1).xyz);
 #else
-    return texelFetch(u_places, 2 * id).xyz;
+    return texelFetch(u_places, 2 * id).xyz + u_ahead * texelFetch(u_places, 2 * id + 1).xyz;
 #endif
 }
 

@@ -8,7 +8,29 @@
 #include "common/sweep.glsl"
 #include "common/plane.glsl"
 
-const float STICK_SLOP = 1e-3;   // m; a particle this near to its distance from a surface stays on it
+// The last free flight of a particle within a substep, which ends with the substep.
+struct Flight {
+    Particle start;
+    float time;      // [s]
+    vec3 pull;       // acceleration without that of the drag in still air [m/s2]
+    float drag;      // [1/s]
+    vec3 shift;      // see rounding_shift
+};
+
+float farthest(vec3 position) {
+    vec3 far = abs(position);
+    return max(far.x, max(far.y, far.z));
+}
+
+// A particle this near to its distance from a surface stays on it [m]; more than rounding takes it away in a step.
+float stick_slop(vec3 position) {
+    return 1e-5 + 1e-6 * farthest(position);
+}
+
+// At least a unit in the last place: a particle that rounding put this far above a surface still lies on it [m].
+float touch_slop(vec3 position) {
+    return 1.2e-7 * farthest(position);
+}
 
 // As swept_contact, with one look at the surface instead of two: where the path enters it, or else where the path ends.
 // From there the distance continues along the tangent plane, so that a path which leaves stays outside.
@@ -50,11 +72,42 @@ Contact path_contact(samplerBuffer colliders, int index, vec3 start, vec3 end, f
 }
 #endif
 
+// Bounces at the moment of the contact and flies on to the end of the substep. The moment is where the parabola along
+// the normal through the end of the flight meets the surface. What falls back at once, or lies there already, rests.
+void bounce(Contact contact, inout Particle moved, inout Flight flight, float clearance) {
+    float reach = clearance + touch_slop(moved.position);
+    float gap = contact.distance - reach;
+    float speed = dot(moved.velocity - contact.velocity, contact.normal);
+    float push = dot(flight.pull - flight.drag * moved.velocity, contact.normal);
+    float impact = sqrt(max(speed * speed - 2.0 * push * gap, 0.0));
+    float after = speed < 0.0 ? clamp(2.0 * gap / (speed - impact), 0.0, flight.time) : 0.0;
+    Particle met = flown(flight.start, flight.pull, pace_of(flight.drag, flight.time - after), flight.shift);
+    float approach = dot(contact.velocity - met.velocity, contact.normal);
+    contact.restitution *= approach > abs(push) * flight.time ? 1.0 : 0.0;
+    met.velocity = contact_velocity(met.velocity, contact, 0.0);
+    vec3 end = moved.position;
+    vec3 pace = pace_of(flight.drag, after);
+    vec3 way = way_of(met, flight.pull, pace) + flight.shift;
+    moved = Particle(met.position + way, pace.x * met.velocity + pace.y * flight.pull);
+    flight = Flight(met, after, flight.pull, flight.drag, flight.shift);
+    contact.distance += dot(moved.position - end, contact.normal);
+    contact.restitution = 0.0;
+    if (contact.distance < reach) {
+        vec3 rest = contact_velocity(moved.velocity, contact, 0.0);
+        float height = max(clearance, contact.distance);
+        moved.position = met.position + contact_position(way, moved.velocity, rest, contact, height, 0.5 * after);
+        moved.velocity = rest;
+    }
+}
+
 // Answers one contact; returns whether there was one.
-bool meet(Contact contact, inout Particle moved, float clearance, float substep) {
+bool meet(Contact contact, inout Particle moved, inout Flight flight, float clearance) {
     bool touches = contact.distance < clearance;
 #if RESPONSE == 1
-    bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
+    touches = contact.distance < clearance + touch_slop(moved.position);
+    if (touches) {
+        bounce(contact, moved, flight, clearance);
+    }
 #else
     moved.position += touches ? (clearance - contact.distance) * contact.normal : vec3(0.0);
     moved.velocity = touches ? contact.velocity : moved.velocity;
@@ -62,29 +115,29 @@ bool meet(Contact contact, inout Particle moved, float clearance, float substep)
     return touches;
 }
 
-// Returns whether the particle touched anything.
+// Returns whether the particle touched anything. Planes come last, so that nothing ends below the ground.
 bool meet_colliders(
-    samplerBuffer colliders, int count, vec3 start, inout Particle moved, float from, float to, float clearance,
-    float substep
+    samplerBuffer colliders, int count, vec3 start, inout Particle moved, inout Flight flight, float from, float to,
+    float clearance, float substep
 ) {
     bool touched = false;
-    for (int i = 0; i < PLANES; ++i) {
-        touched = meet(plane_contact(colliders, i, moved.position, to), moved, clearance, substep) || touched;
-    }
 #if defined(OTHERS) && defined(SEARCH)
     float reach = clearance + distance(start, moved.position);
     int index = collider_next(colliders, PLANES, count, moved.position, to, reach);
     while (index < count) {
         Contact contact = path_contact(colliders, index, start, moved.position, from, to, substep);
-        touched = meet(contact, moved, clearance, substep) || touched;
+        touched = meet(contact, moved, flight, clearance) || touched;
         index = collider_next(colliders, index + 1, count, moved.position, to, reach);
     }
 #elif defined(OTHERS)
     for (int i = PLANES; i < PLANES + OTHERS; ++i) {
         Contact contact = path_contact(colliders, i, start, moved.position, from, to, substep);
-        touched = meet(contact, moved, clearance, substep) || touched;
+        touched = meet(contact, moved, flight, clearance) || touched;
     }
 #endif
+    for (int i = 0; i < PLANES; ++i) {
+        touched = meet(plane_contact(colliders, i, moved.position, to), moved, flight, clearance) || touched;
+    }
     return touched;
 }
 
@@ -94,16 +147,18 @@ bool carried(
 ) {
     bool held = false;
     vec3 start = moved.position;
-    int index = collider_next(colliders, 0, count, start, from, clearance + STICK_SLOP);
+    float slop = stick_slop(start);
+    int index = collider_next(colliders, 0, count, start, from, clearance + slop);
     while (index < count) {
         Contact contact = collider_contact(colliders, index, start, from, substep);
         ColliderPose first = collider_pose(colliders, index, from);
         ColliderPose last = collider_pose(colliders, index, to);
-        vec3 arm = quaternion_rotate(quaternion_conjugate(first.orientation), start - first.centre);
-        bool sits = !held && abs(contact.distance - clearance) < STICK_SLOP;
+        vec3 place = start - first.centre + (clearance - contact.distance) * contact.normal;
+        vec3 arm = quaternion_rotate(quaternion_conjugate(first.orientation), place);
+        bool sits = !held && abs(contact.distance - clearance) < slop;
         moved.position = sits ? last.centre + quaternion_rotate(last.orientation, arm) : moved.position;
         held = held || sits;
-        index = collider_next(colliders, index + 1, count, start, from, clearance + STICK_SLOP);
+        index = collider_next(colliders, index + 1, count, start, from, clearance + slop);
     }
     moved.velocity = held ? (moved.position - start) / substep : moved.velocity;
     return held;

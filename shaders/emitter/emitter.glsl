@@ -1,6 +1,6 @@
 // Constants of one emitter during one step of the simulation, and the state of a particle.
 // World space is right-handed, y up, metres and seconds; lives and moments count in steps.
-// The layout is the one of sim/systems/emitter_block.py; a test compares the two.
+// The layout is the one of sim/kinds/emitter/block.py; a test compares the two.
 
 #include "emitter/life.glsl"
 
@@ -12,15 +12,14 @@ layout(std140) uniform Emitter {
     mat4 world_from_aim;     // axes that particles from a surface start about, where they do not follow its normals
     vec4 gravity;            // xyz [m/s2]; w drag [1/s]
     vec4 air;                // xyz wind [m/s]; w part of the source's velocity that is inherited
-    vec4 pace;               // of a whole substep: what drag leaves of a velocity, time that counts for acceleration [s]
-                             // | z duration of a step [s]; w distance from colliders [m]
+    vec4 pace;               // xyz of a whole substep, see pace_of in emitter/motion.glsl; w duration of a step [s]
     vec4 turbulence;         // cells per metre, speed [m/s]
     vec4 turbulence_shift;        // xyz how far they went with the wind in their lattice, as part of a cell
     vec4 attractor;          // xyz position [m]; w square of its radius [m2]
     vec4 pull;               // xyz axis of the vortex times its strength, w strength of the pull, both times radius2
     vec4 angles;             // middle and span of yaw, middle and span of pitch [rad]
     vec4 shape;              // xyz edges of a box [m]; w radius [m]
-    vec4 cone;               // 1 - cosine of half the opening; y empty part of the radius
+    vec4 cone;               // 1 - cosine of half the opening; y empty part of the radius; z distance from colliders [m]
     vec4 life;               // mean [steps] and variance of the lifetime, mean [m/s] and variance of the speed
     ivec4 numbers;           // seed, capacity, seed of the turbulence
     ivec4 turbulence_cells;       // xyz how far they went, in whole cells

@@ -1,6 +1,7 @@
 // The flight of a particle to the end of a substep: forces, drag, and what it meets.
 // Inputs: the block of the emitter, colliders, the substep; world space, SI. Outputs: position, velocity, life.
-// Semi-implicit Euler with exact drag: v' = v exp(-c h) + a (1 - exp(-c h)) / c, x' = x + h v'.
+// Position Verlet with exact drag: x' = x + y v + z a, v' = v exp(-c h) + y a as in emitter/motion.glsl, with a where
+// the particle is in the middle of the substep if nothing moves it: exact for gravity and wind, and orbits stay closed.
 // TURBULENCE, ATTRACTOR, FIELDS, COLLIDERS and, with it, SKIN are optional parts; RESPONSE is that of emitter/contact.glsl.
 
 #include "emitter/emitter.glsl"
@@ -21,44 +22,51 @@ uniform vec4 u_substep;   // fractions of the step at its start and end, lives i
 struct Span {
     float from;      // as a fraction of the step
     float time;      // up to the end of the substep [s]
-    vec2 pace;       // of that time, see pace_of
+    vec3 pace;       // of that time, see pace_of
 };
 
 // What is left of the substep from a moment of the step on.
 Span rest_of_substep(float moment) {
-    float time = (u_substep.y - moment) * emitter.pace.z;
+    float time = (u_substep.y - moment) * emitter.pace.w;
 #ifdef DRAG
-    return Span(moment, time, pace_of(emitter.gravity.w, time).xy);
+    return Span(moment, time, pace_of(emitter.gravity.w, time));
 #else
-    return Span(moment, time, vec2(1.0, time));
+    return Span(moment, time, vec3(1.0, time, 0.5 * time * time));
 #endif
 }
 
-Particle moved_on(Particle own, Span span, inout float life) {
+Particle moved_on(int slot, Particle own, Span span, inout float life) {
 #ifdef FIELDS
-    span.pace = pace_of(emitter.gravity.w + field_push.w, span.time).xy;
+    float drag = emitter.gravity.w + field_push.w;
+    span.pace = pace_of(drag, span.time);
+#else
+    float drag = emitter.gravity.w;
 #endif
-    vec3 velocity = own.velocity * span.pace.x + acceleration(own.position) * span.pace.y;
-    Particle moved = Particle(own.position + span.time * velocity, velocity);
+    vec3 pull = acceleration(own.position + 0.5 * span.pace.y * own.velocity);
+    vec3 shift = rounding_shift(own.position, life, span.from, slot);
+    Particle moved = flown(own, pull, span.pace, shift);
 #ifdef COLLIDERS
+    float clearance = emitter.cone.z;
 #if RESPONSE == 3
     Particle rider = own;
-    if (carried(u_colliders, u_collider_count, rider, span.from, u_substep.y, emitter.pace.w, span.time)) {
+    if (carried(u_colliders, u_collider_count, rider, span.from, u_substep.y, clearance, span.time)) {
         return rider;
     }
 #ifdef SKIN
-    if (skin_carried(skin_record, rider.position, span.from, u_substep.y, emitter.pace.w, STICK_SLOP)) {
+    if (skin_carried(skin_record, rider.position, span.from, u_substep.y, clearance, stick_slop(own.position))) {
         return Particle(rider.position, (rider.position - own.position) / span.time);
     }
 #endif
 #endif
-    bool touched = meet_colliders(
-        u_colliders, u_collider_count, own.position, moved, span.from, u_substep.y, emitter.pace.w, span.time
-    );
+    Flight flight = Flight(own, span.time, pull, drag, shift);
+    bool touched = false;
 #ifdef SKIN
     Contact skin = skin_contact(skin_record, own.position, moved.position, span.from, u_substep.y, span.time);
-    touched = meet(skin, moved, emitter.pace.w, span.time) || touched;
+    touched = meet(skin, moved, flight, clearance);
 #endif
+    touched = meet_colliders(
+        u_colliders, u_collider_count, own.position, moved, flight, span.from, u_substep.y, clearance, span.time
+    ) || touched;
 #if RESPONSE == 2
     life = touched ? DEAD : life;
 #endif

@@ -1,8 +1,10 @@
 // What moves a particle, and how far: gravity, drag in moving air, attractor and vortex.
-// Inputs: world points [m], velocities [m/s], times [s]. Outputs: accelerations, and the pace of a span of time.
+// Inputs: world points [m], velocities [m/s], times [s]. Outputs: accelerations, the pace of a span of time, free flight.
 // TURBULENCE, ATTRACTOR and FIELDS are optional parts. Functions are named as in tests/oracles/particles.py.
 // Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the turbulence.
 
+#include "common/hash.glsl"
+#include "emitter/emitter.glsl"
 #if defined(TURBULENCE) || defined(FIELD_TURBULENCE)
 #include "common/curl_noise.glsl"
 #endif
@@ -53,4 +55,24 @@ vec3 pace_of(float drag, float time) {
     bool slow = x < SLOW_DRAG;
     float y = slow ? slow_y : (1.0 - left) / max(drag, 1e-20);
     return vec3(left, y, slow ? slow_z : (time - y) / max(drag, 1e-20));
+}
+
+// Exact for an acceleration that does not change meanwhile.
+vec3 way_of(Particle own, vec3 pull, vec3 pace) {
+    return pace.y * own.velocity + pace.z * pull;
+}
+
+// After that way; `shift` [m] is added to it before the position is rounded.
+Particle flown(Particle own, vec3 pull, vec3 pace, vec3 shift) {
+    return Particle(own.position + (way_of(own, pull, pace) + shift), pace.x * own.velocity + pace.y * pull);
+}
+
+// Less than half a unit in the last place of a position, at random: a position plus a way plus this is rounded up as
+// often as the way is nearer to the next number, so that slow particles far from the origin keep their speed.
+// Reference: M. Croci et al. 2022, "Stochastic rounding", Royal Society Open Science 9.
+vec3 rounding_shift(vec3 position, float life, float moment, int slot) {
+    ivec3 bits = floatBitsToInt(position);
+    vec3 unit = intBitsToFloat(max((bits & 0x7f800000) - 0x0b800000, ivec3(0)));
+    uvec3 random = pcg3d(uvec3(bits) + uvec3(floatBitsToUint(life), floatBitsToUint(moment), uint(slot)));
+    return (unit_numbers(random) - 0.49999997) * unit;
 }

@@ -18,14 +18,15 @@ void run(int id) {
     Particle own = Particle(start.position, start.velocity);
 #ifdef FIELDS
     FieldSample samples[1];
-    fields_at(vec3[1](start.position), moment, samples);
+    vec3 middle = start.position + 0.5 * rest_of_substep(moment).pace.y * start.velocity;
+    fields_at(vec3[1](middle), moment, samples);
     field_push = vec4(samples[0].acceleration, samples[0].drag);
     field_air = samples[0].air;
 #endif
 #ifdef SKIN
     skin_record = id;
 #endif
-    Particle moved = moved_on(own, rest_of_substep(moment), life);
+    Particle moved = moved_on(id, own, rest_of_substep(moment), life);
     bool sound = is_sound(moved.position, moved.velocity);
     o_position = sound ? vec4(moved.position, life) : vec4(vec3(0.0), BROKEN);
     o_velocity = vec4(sound ? moved.velocity : vec3(0.0), float(generation));

@@ -1,7 +1,7 @@
 // Where particles start a substep: of an emitter that is always full (FULL) where they are or are born in it, of others
 // where those are born whose slots are filled in it.
-// Inputs: as of emitter/step.glsl or emitter/spawn.glsl. Outputs: positions for common/fields_sample.glsl [m]; with SKIN
-// the mean velocities over the substep for skin/near.glsl [m/s], otherwise nothing.
+// Inputs: as of emitter/step.glsl or emitter/spawn.glsl. Outputs: positions [m] and mean velocities over the substep
+// [m/s], for common/fields_sample.glsl and skin/near.glsl.
 
 #include "emitter/birth.glsl"
 
@@ -20,11 +20,7 @@ void run(int id) {
     Start start = birth_start(hash_number(uint(id), generation), moment);
     bool is_born = is_born_again(life, moment, u_substep.xy);
     o_position = vec4(is_born ? start.position : a_position.xyz, 0.0);
-#ifdef SKIN
     o_velocity = vec4(is_born ? mean_velocity(start, moment) : a_velocity.xyz, 0.0);
-#else
-    o_velocity = vec4(0.0);
-#endif
 #else
     uint slot = uint(id);
     float moment = clamp(birth_moment(birth_offset(slot)), u_substep.x, u_substep.y);

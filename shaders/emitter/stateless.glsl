@@ -12,12 +12,11 @@ void run(int id) {
     uint generation = birth_generation(slot);
     float age = -birth_moment(offset);
     Start start = birth_start(hash_number(slot, generation), 1.0);
-    vec3 pace = pace_of(emitter.gravity.w, age * emitter.pace.z);
+    vec3 pace = pace_of(emitter.gravity.w, age * emitter.pace.w);
     vec3 pull = emitter.gravity.xyz + emitter.gravity.w * emitter.air.xyz;
     bool lives = offset < uint(emitter.births.y) && age >= 0.0 && age <= start.life;
-    vec3 position = start.position + pace.y * start.velocity + pace.z * pull;
-    vec3 velocity = pace.x * start.velocity + pace.y * pull;
-    bool sound = is_sound(position, velocity);
-    o_position = vec4(sound ? position : vec3(0.0), lives ? (sound ? start.life - age : BROKEN) : DEAD);
-    o_velocity = vec4(sound ? velocity : vec3(0.0), float(generation));
+    Particle shown = flown(Particle(start.position, start.velocity), pull, pace, vec3(0.0));
+    bool sound = is_sound(shown.position, shown.velocity);
+    o_position = vec4(sound ? shown.position : vec3(0.0), lives ? (sound ? start.life - age : BROKEN) : DEAD);
+    o_velocity = vec4(sound ? shown.velocity : vec3(0.0), float(generation));
 }

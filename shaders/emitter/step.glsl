@@ -32,7 +32,7 @@ void run(int id) {
     Particle own = Particle(a_position.xyz, a_velocity.xyz);
     float life = a_position.w - u_substep.z;
     float generation = a_velocity.w;
-    Span span = Span(u_substep.x, u_substep.w, emitter.pace.xy);
+    Span span = Span(u_substep.x, u_substep.w, emitter.pace.xyz);
 #ifdef FIELDS
     field_push = texelFetch(u_fields, 2 * id);
     field_air = texelFetch(u_fields, 2 * id + 1).xyz;
@@ -45,7 +45,7 @@ void run(int id) {
     bear_again(uint(id), own, life, counted, span);
     generation = float(counted);
 #endif
-    Particle moved = moved_on(own, span, life);
+    Particle moved = moved_on(id, own, span, life);
     bool sound = is_sound(moved.position, moved.velocity);
     bool lives = life >= 0.0;
     bool breaks = lives && !sound;

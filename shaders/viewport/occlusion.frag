@@ -1,6 +1,8 @@
 #version 330 core
 // Ambient occlusion from a depth image: part of the light from around that reaches the surface in a pixel.
 // Lengths are in metres; positions are in the space of the camera, z towards it.
+// A convex surface does not darken itself: a horizon counts only above the line that comes from the pixel opposite
+// through this one, below which such a surface stays, and the light is compared with that above these lines.
 // Output: that part, and the distance along the view; a very large one where there is nothing.
 // Reference: J. Jimenez et al. 2016, "Practical Realtime Strategies for Accurate Indirect Occlusion", SIGGRAPH.
 
@@ -22,10 +24,17 @@ float reach(float depth) {
 }
 
 // Far away outside the image.
-vec3 place_at(ivec2 pixel) {
-    ivec2 size = textureSize(u_depth, 0), inside = clamp(pixel, ivec2(0), size - 1);
-    float away = reach(pixel == inside ? texelFetch(u_depth, pixel, 0).r : 1.0);
-    vec2 ndc = (vec2(pixel) + 0.5) / vec2(size) * 2.0 - 1.0;
+float depth_at(ivec2 pixel) {
+    ivec2 inside = clamp(pixel, ivec2(0), textureSize(u_depth, 0) - 1);
+    return pixel == inside ? texelFetch(u_depth, pixel, 0).r : 1.0;
+}
+
+// Between two pixels, of which one coordinate is whole; on flat surfaces exact, on convex ones below the surface.
+vec3 place_at(vec2 pixel) {
+    ivec2 low = ivec2(floor(pixel)), high = ivec2(ceil(pixel));
+    vec2 share = pixel - vec2(low);
+    float away = reach(mix(depth_at(low), depth_at(high), max(share.x, share.y)));
+    vec2 ndc = (pixel + 0.5) / vec2(textureSize(u_depth, 0)) * 2.0 - 1.0;
     return vec3(ndc * u_half * (u_terms.z < 0.5 ? away : 1.0), -away);
 }
 
@@ -40,29 +49,30 @@ float arc(float horizon, float lean) {
 }
 
 // Cosine of the horizon that a pixel raises; it fades towards the radius.
-float raised(ivec2 pixel, vec3 here, vec3 to_eye, float lowest) {
+float raised(vec2 pixel, vec3 here, vec3 to_eye, float lowest) {
     vec3 offset = place_at(pixel) - here;
     float away = length(offset);
     return mix(lowest, dot(offset, to_eye) / max(away, 1e-9), clamp((1.0 - away / u_radius) * 1.6, 0.0, 1.0));
 }
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
-    if (texelFetch(u_depth, pixel, 0).r == 1.0) {
+    vec2 pixel = floor(gl_FragCoord.xy);
+    if (depth_at(ivec2(pixel)) == 1.0) {
         o_open = vec2(1.0, NOTHING);
         return;
     }
     vec3 here = place_at(pixel);
-    vec3 right = change(place_at(pixel - ivec2(1, 0)), here, place_at(pixel + ivec2(1, 0)));
-    vec3 up = change(place_at(pixel - ivec2(0, 1)), here, place_at(pixel + ivec2(0, 1)));
+    vec3 right = change(place_at(pixel - vec2(1, 0)), here, place_at(pixel + vec2(1, 0)));
+    vec3 up = change(place_at(pixel - vec2(0, 1)), here, place_at(pixel + vec2(0, 1)));
     vec3 normal = normalize(cross(right, up));
     vec3 to_eye = u_terms.z < 0.5 ? normalize(-here) : vec3(0.0, 0.0, 1.0);
     float size = float(textureSize(u_depth, 0).y) / (2.0 * u_half.y * (u_terms.z < 0.5 ? -here.z : 1.0));
     float radius = min(u_radius * size, LARGEST * float(textureSize(u_depth, 0).y));
     // Sixteen patterns in a square of four pixels, over which the mean is taken.
-    float turn = float((((pixel.x + pixel.y) & 3) << 2) + (pixel.x & 3)) / 16.0;
-    float start = 0.25 * float((pixel.y - pixel.x) & 3);
-    float open = 0.0;
+    ivec2 whole = ivec2(pixel);
+    float turn = float((((whole.x + whole.y) & 3) << 2) + (whole.x & 3)) / 16.0;
+    float start = 0.25 * float((whole.y - whole.x) & 3);
+    float open = 0.0, most = 0.0;
     for (int slice = 0; slice < SLICES; ++slice) {
         float angle = (float(slice) + turn) * PI / float(SLICES);
         vec3 along = vec3(cos(angle), sin(angle), 0.0);
@@ -71,15 +81,20 @@ void main() {
         float share = max(length(flat_normal), 1e-6);
         float lean = acos(clamp(dot(flat_normal, to_eye) / share, 0.0, 1.0));
         if (dot(along - dot(along, to_eye) * to_eye, flat_normal) < 0.0) lean = -lean;
-        vec2 lowest = cos(lean + vec2(0.5, -0.5) * PI), highest = lowest;
+        float slant = max(abs(along.x), abs(along.y));
+        vec2 ahead = along.xy / slant;   // a pixel further in one direction
+        vec3 before = normalize(here - place_at(pixel - ahead)), after = normalize(here - place_at(pixel + ahead));
+        vec2 bent = vec2(dot(before, to_eye), dot(after, to_eye));
+        vec2 lowest = clamp(max(cos(lean + vec2(0.5, -0.5) * PI), bent), -1.0, 1.0), highest = lowest;
         for (int i = 0; i < STEPS; ++i) {
             float part = (float(i) + start) / float(STEPS);
-            ivec2 offset = ivec2(round(along.xy * max(part * part * radius, float(i) + 1.0)));
+            vec2 offset = ahead * max(floor(part * part * radius * slant + 0.5), float(i) + 1.0);
             highest = max(highest, vec2(raised(pixel + offset, here, to_eye, lowest.x),
                                         raised(pixel - offset, here, to_eye, lowest.y)));
         }
-        vec2 horizon = acos(clamp(highest, -1.0, 1.0));
+        vec2 horizon = acos(clamp(highest, -1.0, 1.0)), widest = acos(lowest);
         open += share * (arc(horizon.x, lean) + arc(-horizon.y, lean));
+        most += share * (arc(widest.x, lean) + arc(-widest.y, lean));
     }
-    o_open = vec2(clamp(open / float(SLICES), 0.0, 1.0), -here.z);
+    o_open = vec2(most > 1e-4 ? clamp(open / most, 0.0, 1.0) : 1.0, -here.z);
 }

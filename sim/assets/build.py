@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from sinew.sim.assets.faults import ElementFault, quoted
 from sinew.sim.assets.formats import MODEL_FORMATS
 from sinew.sim.assets.materials import build_materials
 from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Mesh, Palette, Skeleton, Skin, Targets
-from sinew.sim.assets.raw import ModelError, RawClip, RawModel, RawSkin, RawTrack, RawVertices
+from sinew.sim.assets.raw import ModelError, RawClip, RawModel, RawSkin, RawTrack, RawVertices, reading
 from sinew.sim.assets.rig import ordered
 from sinew.sim.maths.arrays import Float32, Float64, UInt16
 from sinew.sim.maths.transform import inverse_affine
@@ -242,7 +243,7 @@ MAX_GROWTH = 8
 
 def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, warnings: list[str]) -> tuple[Clip, ...]:
     clips = raw.clips
-    if targets is not None and targets.are_frames:
+    if targets is not None and any(clip.frames for clip in clips):
         names = unique_names([clip.name for clip in clips], "clip", warnings)
         count = 1 + len(targets.names)
         return tuple(
@@ -311,12 +312,8 @@ def build_model(raw: RawModel) -> CharacterModel:
     Raises:
         ModelError: If the content cannot be drawn or posed.
     """
-    try:
-        # Values come from a file: the checks of the result find overflows.
-        with np.errstate(all="ignore"):
-            return _built(raw)
-    except ElementFault as fault:
-        raise ModelError(raw.path, fault.element, fault.reason) from None
+    with reading(partial(ModelError, raw.path)):
+        return _built(raw)
 
 
 def default_up_axis(bounds: Bounds) -> str:

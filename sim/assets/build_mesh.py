@@ -256,5 +256,8 @@ def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
         deltas=np.concatenate([np.zeros((0, 3 if with_tangents else 2, 4), np.float32), *deltas]),
         names=target_names(raw),
         rest_weights=np.array([weight for mesh in meshes for weight in mesh.rest_weights], np.float64),
-        are_frames=any(clip.frames for clip in raw.clips),
+        is_frame=np.repeat(
+            [mesh.are_frames or any(clip.frames for clip in raw.clips) for mesh in meshes],
+            [len(mesh.rest_weights) for mesh in meshes],
+        ),
     )

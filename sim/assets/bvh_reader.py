@@ -22,7 +22,20 @@ CHANNELS_MAX = 6
 FRAME_TIMES = 1e-6, 1e3
 """Smallest and largest time of a frame [s]."""
 
+_BLANK = re.compile(r"\s")
+
 VALUES_MAX = 60_000_000
+POSES_MAX = 12_000_000
+"""Maximum number of poses of all joints; each takes about 300 bytes."""
+
+FREE_POSES = 1_000_000
+BYTES_OF_POSE = 4
+"""Least size of the text for each pose above `FREE_POSES`: three numbers and their blanks, and joints without."""
+
+NAME_MAX = 1000
+_KEY_MAX = 20
+_BLOCK = 1 << 20
+"""Number of characters that are parsed at a time, between questions whether the load was cancelled."""
 
 
 @dataclass(slots=True)
@@ -32,6 +45,7 @@ class _Joint:
     offset: Float64 = field(default_factory=lambda: np.zeros(3))
     channels: list[tuple[str, int]] = field(default_factory=list)  # "position" or "rotation", and the axis
     first: int = 0  # Column of its first channel
+    is_end: bool = False  # Whether it is an End Site
 
 
 def is_bvh(start: bytes) -> bool:
@@ -43,7 +57,7 @@ def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     text = _text(data)
     model = RawModel(path, "bvh", None, asset_name=path.name, up_axis="Y")
     head, *motion = re.split(r"^[ \t]*MOTION[ \t\r]*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
-    joints = _joints(head)
+    joints = _joints(head, watch)
     if not joints:
         raise ElementFault("HIERARCHY", "has no ROOT")
     taken: set[str] = set()
@@ -57,7 +71,7 @@ def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         model.warnings.append("The file has no MOTION.")
         return model
     columns = sum(len(joint.channels) for joint in joints)
-    frame_time, declared, values = _motion(motion[0], head.count("\n"))
+    frame_time, declared, values = _motion(motion[0], head.count("\n"), watch)
     whole = len(values) // columns if columns else 0
     count = min(declared, whole)
     if declared > whole:
@@ -65,6 +79,10 @@ def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     elif len(values) != declared * columns:
         model.warnings.append(f"MOTION has more values than its {declared} frames need; they are ignored.")
     if count:
+        poses, limit = count * len(joints), min(max(FREE_POSES, len(data) // BYTES_OF_POSE), POSES_MAX)
+        if poses > limit:
+            reason = f"has {poses:,} poses ({count:,} frames of {len(joints):,} joints)"
+            raise ElementFault("MOTION", f"{reason}; a file of this size may have {limit:,}")
         table = values[: count * columns].reshape(count, columns)
         check_magnitude("MOTION", "frame", table)
         model.clips.append(
@@ -83,18 +101,19 @@ def _text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _joints(head: str) -> list[_Joint]:
+def _joints(head: str, watch: LoadWatch) -> list[_Joint]:
     joints: list[_Joint] = []
     opened: list[int] = []
     is_pending = False  # a joint was named and its brace has not been read yet
     columns = 0
     for number, line in enumerate(head.splitlines(), start=1):
+        watch.advance()
         place = f"line {number}"
-        for part in re.findall(r"[{}]|[^{}]+", line.replace("\ufeff", "")):
-            words = part.split()
-            while words:
-                word, *words = words
-                key = word.upper()
+        for part in re.finditer(r"[{}]|[^{}]+", line.replace("\ufeff", "")):
+            words, at = part[0].split(), 0
+            while at < len(words):
+                word = words[at]
+                key, at = word[:_KEY_MAX].upper(), at + 1
                 if key == "HIERARCHY":
                     continue
                 if is_pending != (key == "{"):
@@ -111,18 +130,25 @@ def _joints(head: str) -> list[_Joint]:
                     if (key == "ROOT") == bool(opened):
                         raise ElementFault(place, f"{word} {'inside' if opened else 'outside'} of a joint")
                     parent = opened[-1] if opened else -1
-                    name = f"{joints[parent].name} end" if key == "END" else " ".join(words)
-                    joints.append(_Joint(name or f"joint {len(joints)}", parent))
-                    is_pending, words = True, []
+                    if key == "END" and joints[parent].is_end:
+                        raise ElementFault(place, "End Site inside of an End Site")
+                    name = f"{joints[parent].name} end" if key == "END" else " ".join(words[at:])
+                    if len(name) > NAME_MAX:
+                        raise ElementFault(place, f"a name has {len(name):,} characters, more than {NAME_MAX:,}")
+                    joints.append(_Joint(name or f"joint {len(joints)}", parent, is_end=key == "END"))
+                    is_pending, at = True, len(words)
                 elif key == "OFFSET" and opened:
-                    offset = joints[opened[-1]].offset = _numbers(place, word, words[:3], 3)
+                    offset = joints[opened[-1]].offset = _numbers(place, word, words[at : at + 3], 3)
                     check_magnitude(place, "OFFSET", offset)
-                    words = words[3:]
+                    at += 3
                 elif key == "CHANNELS" and opened:
                     joint = joints[opened[-1]]
-                    joint.channels, joint.first = _channels(place, words), columns
+                    if joint.channels:
+                        raise ElementFault(place, f"{quoted(joint.name)} has CHANNELS twice")
+                    joint.channels = _channels(place, words[at : at + 1 + CHANNELS_MAX])
+                    joint.first = columns
                     columns += len(joint.channels)
-                    words = words[1 + len(joint.channels) :]
+                    at += 1 + len(joint.channels)
                 else:
                     raise ElementFault(place, "'}' without '{'" if key == "}" else f"unknown keyword {quoted(word)}")
     if opened or is_pending:
@@ -157,7 +183,7 @@ def _channels(place: str, words: list[str]) -> list[tuple[str, int]]:
     return channels
 
 
-def _motion(text: str, before: int) -> tuple[float, int, Float64]:
+def _motion(text: str, before: int, watch: LoadWatch) -> tuple[float, int, Float64]:
     """Parses the motion: time of a frame [s], declared number of frames, and all values."""
     lines = text.split("\n", 16)
     declared, frame_time, at = -1, 0.0, 0
@@ -182,15 +208,29 @@ def _motion(text: str, before: int) -> tuple[float, int, Float64]:
             raise ElementFault(place, f"unknown keyword {quoted(key)}")
     if declared < 0 or not frame_time:
         raise ElementFault("MOTION", "the number of frames or the frame time is missing")
+    blocks, count = [np.zeros(0)], 0
+    while at < len(text):
+        watch.advance()
+        blank = _BLANK.search(text, at + _BLOCK)
+        end = blank.start() if blank else len(text)
+        blocks.append(_values(text[at:end]))
+        at, count = end, count + len(blocks[-1])
+        if count > VALUES_MAX:
+            raise ElementFault("MOTION", f"has more than {VALUES_MAX:,} values")
+    values: Float64 = np.concatenate(blocks)
+    return float(frame_time), declared, values
+
+
+def _values(text: str) -> Float64:
+    if text.isspace():
+        return np.zeros(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         try:
-            values: Float64 = np.fromstring(text[at:], np.float64, sep=" ")
+            values: Float64 = np.fromstring(text, np.float64, sep=" ")
         except (DeprecationWarning, ValueError):
-            raise ElementFault("MOTION", _bad_value(text[at:])) from None
-    if len(values) > VALUES_MAX:
-        raise ElementFault("MOTION", f"has more than {VALUES_MAX:,} values")
-    return float(frame_time), declared, values
+            raise ElementFault("MOTION", _bad_value(text)) from None
+    return values
 
 
 def _bad_value(text: str) -> str:

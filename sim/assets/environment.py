@@ -5,6 +5,7 @@ The middle of a panorama is along +z, -x is to the right of it, row 0 is at the 
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +15,14 @@ from sinew.sim.maths.arrays import Float32, Float64
 IRRADIANCE_EDGE = 33
 """Edge of the map of irradiance [texel]; see `octahedron_directions`."""
 
-WIDTH_MAX = 2048
-"""Largest width of the panoramas that are kept [pixels]."""
+PANORAMA_MAX = 1024, 2048
+"""Largest numbers of rows and columns of the panoramas that are kept."""
 
 _SUNNY_SIZE, _SOFT_SIZE = (128, 64), (64, 32)
 """Sizes of panoramas for the map of irradiance, whose errors are below 0.3 % with a sun and without."""
+
+_BAND_PIXELS = 1 << 20
+"""Number of pixels that are averaged at a time, to limit temporary copies."""
 
 STUDIO_SIZE = 128, 64
 _GREY, _GROUND = 0.3, 0.55
@@ -40,9 +44,7 @@ class Panorama:
 
 
 def panorama(image: Float32, small_size: tuple[int, int] = _SUNNY_SIZE) -> Panorama:
-    """Prepares a panorama of finite linear RGB, (H, W, 3); takes some tenths of a second."""
-    height, width = image.shape[:2]
-    image = reduced(image, min(width, WIDTH_MAX), min(height, WIDTH_MAX // 2))
+    """Prepares a panorama of finite linear RGB, (H, W, 3), at most PANORAMA_MAX; takes some tenths of a second."""
     levels = [image]
     while max(levels[-1].shape[:2]) > 1:
         height, width = (max(edge >> 1, 1) for edge in levels[-1].shape[:2])
@@ -57,17 +59,31 @@ def panorama(image: Float32, small_size: tuple[int, int] = _SUNNY_SIZE) -> Panor
 
 def reduced(image: Float32, width: int, height: int) -> Float32:
     """Averages an image by solid angle to at most this size."""
-    rows, columns = image.shape[:2]
+    return reduced_bands(lambda begin, end: image[begin:end], image.shape[:2], (height, width))
+
+
+def reduced_bands(rows_of: Callable[[int, int], Float32], size: tuple[int, int], wanted: tuple[int, int]) -> Float32:
+    """Averages an image like `reduced`; `rows_of(begin, end)` returns its rows, sizes are (rows, columns)."""
+    rows, columns = size
+    height, width = min(wanted[0], rows), min(wanted[1], columns)
     weights = solid_angles(rows, columns).astype(np.float32)
-    if height < rows:
-        first = np.arange(height) * rows // height
-        image = np.add.reduceat(image * weights[:, None, None], first, axis=0)
-        image /= np.add.reduceat(weights, first)[:, None, None]
-    if width < columns:
-        first = np.arange(width) * columns // width
-        image = np.add.reduceat(image, first, axis=1)
-        image /= np.diff([*first, columns]).astype(np.float32)[:, None]
-    return np.ascontiguousarray(image, np.float32)
+    ends = [*(np.arange(height) * rows // height).tolist(), rows]
+    result = np.empty((height, width, 3), np.float32)
+    step = max(_BAND_PIXELS * height // (rows * columns), 1)
+    for top in range(0, height, step):
+        bottom = min(top + step, height)
+        begin, end = ends[top], ends[bottom]
+        band = rows_of(begin, end)
+        if height < rows:
+            first = np.subtract(ends[top:bottom], begin)
+            band = np.add.reduceat(band * weights[begin:end, None, None], first, axis=0)
+            band /= np.add.reduceat(weights[begin:end], first)[:, None, None]
+        if width < columns:
+            first = np.arange(width) * columns // width
+            band = np.add.reduceat(band, first, axis=1)
+            band /= np.diff([*first, columns]).astype(np.float32)[:, None]
+        result[top:bottom] = band
+    return result
 
 
 def solid_angles(height: int, width: int) -> Float64:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.model import ImageSource
+from sinew.sim.assets.raw import FileError
 from sinew.sim.maths.arrays import Float32, UInt8
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.printable import printable
@@ -41,7 +42,7 @@ _START_OF_SCAN = 0xDA
 _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 
 
-class ImageError(ValueError):
+class ImageError(FileError):
     """Error about an image in one line with file and reason."""
 
     def __init__(self, path: ImageSource | str, reason: str) -> None:

@@ -48,9 +48,12 @@ def reach_of(mesh: Mesh) -> tuple[Float64, Float64]:
     highest, targets = lowest, mesh.targets
     if targets is not None:
         highest = lowest.copy()
-        for first, count, start in zip(targets.firsts, targets.counts, targets.starts, strict=True):
+        are_frames = targets.is_frame[targets.weight_of].tolist()
+        for first, count, start, is_frame in zip(
+            targets.firsts, targets.counts, targets.starts, are_frames, strict=True
+        ):
             moves, own = targets.deltas[start : start + count, 0, :3], slice(first, first + count)
-            if targets.are_frames:  # frames replace each other, targets add up
+            if is_frame:  # frames replace each other, targets add up
                 np.minimum(lowest[own], mesh.positions[own] + moves, out=lowest[own])
                 np.maximum(highest[own], mesh.positions[own] + moves, out=highest[own])
             else:

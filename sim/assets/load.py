@@ -1,16 +1,16 @@
 import os
 import stat
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.faults import MAX_FILE_BYTES, ElementFault
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, SNIFFED, UTF8_MARK, ModelFormat
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.assets.raw import LoadWatch, ModelError, RawModel
+from sinew.sim.assets.raw import LoadWatch, ModelError, RawModel, reading
 
 _OTHER_FORMATS = (
     (b"GIF8", "a GIF image"),
@@ -66,12 +66,12 @@ def read_raw(
     data = read_bytes(path)
     watch = LoadWatch(progress, cancelled)
     watch.advance()
-    try:
-        # Values come from a file: the checks of the result find overflows.
-        with np.errstate(all="ignore"):
-            raw = _format_of(data, path).read(data, path, watch, options)
-    except ElementFault as fault:
-        raise ModelError(path, fault.element, fault.reason) from None
+    refused = partial(ModelError, path)
+    with reading(refused):
+        known = _format_of(data, path)
+    known.chosen(options)  # options of another format are an error of the caller, not of the file
+    with reading(refused):
+        raw = known.read(data, path, watch, options)
     watch.finish()
     return raw
 

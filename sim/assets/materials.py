@@ -14,10 +14,14 @@ _TRAILING_REVERSED = re.compile(r"(?:02%|[\s\"'])*+")
 
 
 class TextureFolder:
-    """Images next to a model, found without regard to case and type."""
+    """Images next to a model, found without regard to case and type; no link leads out of the folder.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Args:
+        below: Folder below `folder` that is searched.
+    """
+
+    def __init__(self, folder: Path, below: str = "") -> None:
+        self._root, self._folder = folder, folder / below
         self._names: dict[str, str] | None = None
 
     def find(self, recorded: str) -> Path | None:
@@ -34,8 +38,14 @@ class TextureFolder:
     def _listing(self) -> dict[str, str]:
         if self._names is None:
             try:
-                with os.scandir(self._folder) as entries:
-                    files = sorted(entry.name for entry in entries if entry.is_file())
+                root, real = os.path.realpath(self._root), os.path.realpath(self._folder)
+                with os.scandir(real) as entries:
+                    files = sorted(
+                        entry.name
+                        for entry in entries
+                        if entry.is_file()
+                        and Path(os.path.realpath(entry.path) if entry.is_symlink() else real).is_relative_to(root)
+                    )
             except OSError:
                 # A missing image never fails a load.
                 files = []

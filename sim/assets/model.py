@@ -65,7 +65,17 @@ class Targets:
     deltas: Float32  # Differences of position, normal and, where the mesh has them, tangent; shape (R, 2 or 3, 4)
     names: tuple[str, ...]  # Unique, one for each of the M weights
     rest_weights: Float64  # Weights that no clip drives, shape (M,)
-    are_frames: bool = False  # Whether they are key frames of clips, which cannot be set one by one
+    is_frame: Bool  # Whether each weight is a key frame of clips, which cannot be set alone, shape (M,)
+
+    @property
+    def are_frames(self) -> bool:
+        """Whether all of them are key frames."""
+        return bool(self.is_frame.all())
+
+    @property
+    def settable(self) -> tuple[str, ...]:
+        """Names of the weights that can be set."""
+        return tuple(name for name, is_frame in zip(self.names, self.is_frame.tolist(), strict=True) if not is_frame)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -147,6 +157,11 @@ class Skin:
 
     def joints_of(self, entries: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         return entries if self.palette is None else self.palette.entry_joints[entries]
+
+    @property
+    def strongest(self) -> npt.NDArray[np.integer]:
+        """Joint that moves each vertex most, shape (V,)."""
+        return self.joints_of(self.joints[:, 0])
 
     def weights_of(self, joint: int) -> Float64:
         """Returns the weights of a joint, shape (V,)."""

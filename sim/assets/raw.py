@@ -4,21 +4,31 @@ Readers raise `ElementFault` for content that cannot be used, and `LoadCancelled
 Vertex data is float32 as the formats store it; transforms and keys are float64.
 """
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.assets.faults import ElementFault
 from sinew.sim.assets.model import Material
 from sinew.sim.assets.rig import FileCamera, Rig
 from sinew.sim.maths.arrays import Float32, Float64, UInt32
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
 
+_log = logging.getLogger(__name__)
+_REASON_MAX = 200
 
-class ModelError(ValueError):
+
+class FileError(ValueError):
+    """Error in one line that names the file."""
+
+
+class ModelError(FileError):
     """Error about a model in one line with file, element and reason."""
 
     def __init__(self, path: Path | str, element: str, reason: str) -> None:
@@ -31,6 +41,29 @@ class ModelError(ValueError):
 
 class LoadCancelled(Exception):
     pass
+
+
+@contextmanager
+def reading(refused: Callable[[str, str], FileError]) -> Iterator[None]:
+    """Turns every failure of a reader into an error that names the file, also one that no reader foresaw.
+
+    Args:
+        refused: Returns the error for element and reason.
+    """
+    try:
+        # Values come from a file: the checks of the result find overflows.
+        with np.errstate(all="ignore"):
+            yield
+    except (FileError, LoadCancelled):
+        raise
+    except ElementFault as fault:
+        raise refused(fault.element, fault.reason) from None
+    except MemoryError:
+        raise refused("", "needs more memory than there is") from None
+    except Exception as error:
+        _log.info("a reader failed", exc_info=error)
+        text = " ".join(f"{type(error).__name__} {error}".split())
+        raise refused("", f"is damaged or not supported: {text[:_REASON_MAX]}") from error
 
 
 @dataclass(slots=True)
@@ -139,6 +172,7 @@ class RawMesh:
     joint: int = -1  # Joint whose clips drive the morph targets
     target_names: list[str] = field(default_factory=list)
     rest_weights: list[float] = field(default_factory=list)
+    are_frames: bool = False  # Whether the clips show its morph targets one after the other, which have no names
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ Sources: C. Yuksel, "HAIR file format"; AMD TressFX 4, `TressFXFileFormat.h`.
 
 import struct
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from sinew.sim.assets.faults import ElementFault, check_magnitude
 from sinew.sim.assets.formats import STRAND_FORMATS, StrandFormat, resolved
 from sinew.sim.assets.load import read_bytes
-from sinew.sim.assets.raw import ModelError
+from sinew.sim.assets.raw import ModelError, reading
 from sinew.sim.maths.arrays import Bool, Float32, Float64, Intp
 
 POINTS_MAX = 128
@@ -200,13 +201,10 @@ def load_strands(path: Path | str) -> StrandSet:
     """Loads strands; raises ModelError, one line with file, element and reason, if the file cannot be used."""
     path = Path(path)
     data = read_bytes(path)
-    try:
-        with np.errstate(all="ignore"):
-            known = _format_of(data, path)
-            found: StrandSet = resolved(known.reader)(data)
-            return replace(found, unit=known.unit, is_z_up=known.is_z_up)
-    except ElementFault as fault:
-        raise ModelError(path, fault.element, fault.reason) from None
+    with reading(partial(ModelError, path)):
+        known = _format_of(data, path)
+        found: StrandSet = resolved(known.reader)(data)
+        return replace(found, unit=known.unit, is_z_up=known.is_z_up)
 
 
 def _format_of(data: bytes, path: Path) -> StrandFormat:

@@ -15,7 +15,6 @@ from pathlib import Path
 import msgspec
 
 from sinew.sim.bench.runner import Row, row_of
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -24,6 +23,7 @@ from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene

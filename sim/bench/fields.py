@@ -7,10 +7,10 @@ import msgspec
 
 from sinew.sim.bench import cloth, hair, particles
 from sinew.sim.bench.runner import GpuBench, Row
-from sinew.sim.engine import Engine
 from sinew.sim.fields.state import FieldType
 from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.hair.settings import HairSolver
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node, Scene

@@ -14,7 +14,6 @@ from sinew.sim.bench.load import synthetic_character
 from sinew.sim.bench.runner import Case, GpuBench, Row, measure
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.engine import Engine
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -26,7 +25,8 @@ from sinew.sim.profile.sample import SceneMoment
 from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
 from sinew.sim.render.quality import DRAFT, FILE, VIEWPORT, Quality
 from sinew.sim.render.render_view import Overlay
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.engine import Engine
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene

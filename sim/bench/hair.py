@@ -14,7 +14,6 @@ from sinew.sim.bench.runner import Case, GpuBench, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
@@ -30,6 +29,7 @@ from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, Ha
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.render.sample import ImageSample
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.brush import BrushStroke
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME

@@ -14,7 +14,6 @@ from sinew.sim.bench.runner import GpuBench, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
-from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEnd
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -30,6 +29,7 @@ from sinew.sim.kinds.emitter.presets import with_preset
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
 from sinew.sim.kinds.emitter.system import EmitterSystem
 from sinew.sim.maths.arrays import Float32
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene

@@ -10,10 +10,10 @@ from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sinew.sim.kinds.collider.fit import fit_colliders
 from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene
 

@@ -108,7 +108,16 @@ def full_targets(vertex_count: int, random: np.random.Generator) -> Targets:
     deltas = np.zeros((TARGETS * vertex_count, 2, 4), np.float32)
     deltas[..., :3] = 0.1 * random.normal(size=(*deltas.shape[:2], 3))
     names = tuple(f"target {number}" for number in range(TARGETS))
-    return Targets(0 * starts, counts, starts, np.arange(TARGETS, dtype=np.int32), deltas, names, np.zeros(TARGETS))
+    return Targets(
+        0 * starts,
+        counts,
+        starts,
+        np.arange(TARGETS, dtype=np.int32),
+        deltas,
+        names,
+        np.zeros(TARGETS),
+        np.zeros(TARGETS, bool),
+    )
 
 
 def warps_of(deformers: Sequence[Deformer], mesh: Mesh) -> Warps:

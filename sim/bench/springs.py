@@ -14,11 +14,11 @@ from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.bench.skinning import INFLUENCES, synthetic_mesh
 from sinew.sim.characters.joint_turns import JointTurns
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
-from sinew.sim.engine import Engine
 from sinew.sim.kinds.contract import StepInputs
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.kinds.springs.system import SpringSystem
 from sinew.sim.maths import quaternion
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene
 

@@ -16,9 +16,18 @@ from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import FileUse, World
+from sinew.sim.kinds.contract import (
+    CharacterSource,
+    ColliderSource,
+    Coupling,
+    Files,
+    FileUse,
+    ForceSource,
+    ShaderTexts,
+    World,
+)
 from sinew.sim.kinds.field_targets import acting_fields, weight_of
-from sinew.sim.kinds.partners import partners
+from sinew.sim.kinds.partners import all_pairs, partners
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
 from sinew.sim.scene.scene import Node, NodeId, Scene, node_part
@@ -93,7 +102,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
             leading = scene.leading(node.id)
             carriers = (_carrying(world, one) for one in leading)
-            collides = settings is not None and kind.collides(settings)
+            collides = settings is not None and kind.part(Coupling).collides(settings)
             for one in leading:
                 collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
             acting = met if collides else ()
@@ -102,7 +111,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     for nodes in set(partners(scene).values()):
         own = [(node, found[node]) for node in nodes]
-        linked = [p for kind in KINDS.values() if kind.pairs is not None for p in kind.pairs(scene) if p[0] in nodes]
+        linked = [pair for pair in all_pairs(scene) if pair[0] in nodes]
         shared = _MARK + hashlib.sha256(msgspec.json.encode((own, linked))).hexdigest()
         found |= dict.fromkeys(nodes, shared)
     return found
@@ -110,7 +119,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
 def _shaders(scene: Scene) -> list[bytes]:
     """Returns the shader texts of the scene, which any node may use."""
-    kinds = [(kind, kind.shader_text) for kind in KINDS.values() if kind.shader_text]
+    kinds = [(kind, kind.part(ShaderTexts).of) for kind in KINDS.values() if ShaderTexts in kind.declared]
     return [
         msgspec.json.encode(read(node.settings)) for kind, read in kinds for node in scene.simulated_of_kind(kind.name)
     ]
@@ -129,9 +138,11 @@ def is_current(key: str, world: World, node: Node) -> bool:
 def _met(world: World, *, turned: bool = True) -> list[bytes]:
     scene = world.unevaluated
     simulated = scene.simulated
-    colliders = [node for node in scene.nodes if KINDS[node.kind].colliders]
+    colliders = [node for node in scene.nodes if ColliderSource in KINDS[node.kind].declared]
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + _all_carrying(world, colliders, turned=turned)
+    versions = {node.kind: KINDS[node.kind].version for node in colliders if KINDS[node.kind].version > 1}
+    return [*(f"{kind} {number}".encode() for kind, number in versions.items()), *own,
+            *_all_carrying(world, colliders, turned=turned)]  # fmt: skip
 
 
 def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:
@@ -142,13 +153,13 @@ def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -
 
 def _carrying(world: World, carrier: Node) -> bytes:
     """Returns the transform of a parent; the pose of a character, and what turns its joints."""
-    if not KINDS[carrier.kind].character:
+    if CharacterSource not in KINDS[carrier.kind].declared:
         return _record(SameNode(carrier), None)
     parts = [_whole(world, carrier)]
     for node in world.unevaluated.nodes:
-        if node.attachment.node == carrier.id and KINDS[node.kind].turns_joints:
+        if node.attachment.node == carrier.id and KINDS[node.kind].part(Coupling).turns_joints:
             settings = _in_force(world, node)
-            collides = settings is not None and KINDS[node.kind].collides(settings)
+            collides = settings is not None and KINDS[node.kind].part(Coupling).collides(settings)
             parts += [b"turned" if node.id in world.unevaluated.simulated else b"still", _whole(world, node)]
             parts += _met(world, turned=False) if collides else []
             parts += _fields(world, node, turned=False)
@@ -175,7 +186,8 @@ def _files(settings: Settings | None) -> tuple[FileUse, ...]:
     """Returns files of settings without files that are only drawn, and motions, which characters hold."""
     if settings is None:
         return ()
-    uses = [use for use in KINDS[settings.kind].files(settings) if use.content not in ("texture", "motion", "panorama")]
+    uses = KINDS[settings.kind].part(Files).used(settings)
+    uses = tuple(use for use in uses if use.content not in ("texture", "motion", "panorama"))
     return tuple(use for use in uses if param_of(type(settings), use.field).declared.effect is not Effect.VIEW)
 
 
@@ -227,7 +239,8 @@ def _draws(declared: Declaration) -> bool:
 
 def digest(world: World, node: Node) -> str:
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
-    kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.fields or kind.character}
+    parts = (ColliderSource, ForceSource, CharacterSource)
+    kinds = {name for name, kind in KINDS.items() if kind.system or not kind.declared.keys().isdisjoint(parts)}
     settings = {one.id: _in_force(world, one) for one in scene.nodes if one.kind in kinds}
     nodes = [
         [

@@ -35,7 +35,7 @@ class SimulationCache:
     """Cache of the steps of a simulation, also those simulated with earlier settings.
 
     Reads states back from the GPU and stores them, in order; the context must be current unless a method says that it
-    need not.  It is a `sinew.sim.simulation.BakedStates`: nodes that an edit does not affect take their steps from
+    need not.  It is a `sinew.sim.run.simulation.BakedStates`: nodes that an edit does not affect take their steps from
     another branch.
 
     Attributes:

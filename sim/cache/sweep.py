@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sinew.sim.scene.keyed import is_keyed
-from sinew.sim.scene.params import Param, Role, param_of, params_of, weights_from
+from sinew.sim.scene.params import Param, Role, param_of, params_of, switch_of, weights_from
 from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
@@ -111,7 +111,7 @@ def _value(record: Param, text: str) -> Any:
     """Parses a value; the declaration rejects text that cannot be parsed."""
     text = text.strip()
     if record.type is bool:
-        return {"on": True, "true": True, "off": False, "false": False}.get(text.casefold(), text)
+        return switch_of(text)
     if record.type in (int, float):
         try:
             return int(text) if record.type is int else float(text)

@@ -475,9 +475,9 @@ def _weights(settings: ModelSettings, model: CharacterModel, weights: Float64) -
     if targets is None or targets.are_frames:
         return weights if targets is not None else NO_WEIGHTS
     added = dict(settings.target_weights)
-    total: Float64 = weights + np.array([added.get(name, 0.0) for name in targets.names])
+    total: Float64 = weights + np.array([added.get(name, 0.0) for name in targets.names]) * ~targets.is_frame
     if settings.expressions:
         total = total + expression_weights(model.rig, targets, dict(settings.expressions))
-    if settings.solo_target in targets.names:
+    if settings.solo_target in targets.settable:
         total = np.where(np.arange(len(total)) == targets.names.index(settings.solo_target), total, 0.0)
     return total

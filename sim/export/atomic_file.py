@@ -8,10 +8,13 @@ import platform
 import re
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+LOCK_PATIENCE = 2.0  # [s]
 
 _FOREIGN_STALE_AGE = 24 * 3600.0
 """Age [s] after which a temporary file of another machine, or on Windows, counts as abandoned."""
@@ -54,6 +57,53 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Excludes other processes and threads that use this function for a file of the same folder.
+
+    Nothing stays on the disk, whatever ends the process.  Folders that cannot be locked, as on some network drives,
+    exclude no caller.
+
+    Raises:
+        OSError: If somebody else is in the block for longer than `LOCK_PATIENCE`.
+    """
+    target, ends = Path(os.path.realpath(path)), time.monotonic() + LOCK_PATIENCE
+    while (handle := _locked(target)) is None:
+        if time.monotonic() > ends:
+            raise OSError(errno.EAGAIN, "is being saved by another program", str(path))
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _locked(target: Path) -> int | None:
+    """Returns a handle that holds the lock of a folder until it is closed, -1 if it has none; None if it is held."""
+    if sys.platform == "win32":  # a folder has no handle, but files can vanish with theirs
+        name = target.with_name(".sinew.lock")
+        try:
+            return os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_TEMPORARY)
+        except (FileExistsError, PermissionError):
+            return None
+        except OSError:
+            return -1
+    import fcntl
+
+    try:
+        handle = os.open(target.parent, os.O_RDONLY)
+    except OSError:
+        return -1
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EWOULDBLOCK):
+            os.close(handle)
+            return None
+    return handle
+
+
+@contextlib.contextmanager
 def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | None]]:
     """Yields a temporary name that replaces `path` when the block ends, and the permissions to keep."""
     target = Path(os.path.realpath(path))
@@ -74,13 +124,15 @@ def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | Non
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Makes errors of the system within the block name the requested file."""
+    """Makes errors of the system within the block name the requested file, and its folder if that is missing."""
     try:
         yield
     except OSError as error:
         if error.errno is None:
             raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        is_lost = error.errno == errno.ENOENT and not path.parent.is_dir()
+        reason = f"the folder {path.parent} does not exist" if is_lost else error.strerror
+        raise OSError(error.errno, reason, str(path)) from error
 
 
 def _writable_mode(target: Path) -> int | None:

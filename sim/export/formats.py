@@ -59,8 +59,54 @@ class GlbOptions(msgspec.Struct, frozen=True):
 class UsdOptions(msgspec.Struct, frozen=True):
     characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
     normals: Annotated[
-        bool, param("Write smooth normals of every frame, for programs that make none; doubles the file.")
+        bool, param("Write normals of every frame, without which seams show; files are half as large without.")
+    ] = True
+
+
+class AlembicPurpose(enum.Enum):
+    GENERAL = "general"
+    GROOM = "groom"
+
+
+class GroomFrames(enum.Enum):
+    FIRST = "first"
+    GUIDES = "guides"
+    STRANDS = "strands"
+
+
+class AlembicOptions(msgspec.Struct, frozen=True):
+    purpose: Annotated[
+        AlembicPurpose, param("Everything in metres (general), or hair as a groom for Unreal (groom).", label="For")
+    ] = AlembicPurpose.GENERAL
+    groom_frames: Annotated[
+        GroomFrames, param("Of a groom: the first frame, moving guides, or moving guides and strands.")
+    ] = GroomFrames.FIRST
+
+
+class TextureNormals(enum.Enum):
+    PACKED = "packed"
+    SEPARATE = "separate"
+    NONE = "none"
+
+
+class TexturePreset(enum.Enum):
+    OWN = "own"
+    OPENVAT = "openvat"
+
+
+class PngTextureOptions(msgspec.Struct, frozen=True):
+    normals: Annotated[
+        TextureNormals, param("Normals below the positions in the same image (packed), in a second image, or none.")
+    ] = TextureNormals.PACKED
+    single_block: Annotated[
+        bool, param("All vertices in one row a frame, at most 8,192, as decoders in Godot need it; for OpenVAT.")
     ] = False
+
+
+class ExrTextureOptions(PngTextureOptions, frozen=True):
+    preset: Annotated[
+        TexturePreset, param("Metres with a JSON file of our own (own), or as decoders of OpenVAT expect it (openvat).")
+    ] = TexturePreset.OWN
 
 
 class VideoCodec(enum.Enum):
@@ -93,13 +139,18 @@ class SceneFormat(Format):
 
     Attributes:
         write: Takes a `SceneRecording`, the files, and any options; returns lines about skipped content, or None.
-        read: Takes the files; returns the positions of the living points by node and frame.
+        read: Takes the files; returns a `FoundNode` for each node.
         holds: Values of `Topology` that it supports.
         as_skin: An `AsSkin`, if it supports skins; its options have `characters` then.
-        keeps: Stored data: "materials", "colours", "widths", "velocities", "ids", "cameras".
+        keeps: Stored data: "materials", "colours", "widths", "velocities", "ids", "cameras", "normals". Widths and
+            normals are read back.
         has_image_folder: Whether images are files in a folder next to it, else embedded.
         is_single: Whether a file holds one object.
         beside: Suffixes of its companion files.
+        files: Takes the chosen path and any options; returns all files, if `beside` does not name them.
+        variant: Takes this format, the recording and the options; returns the format that they choose, what it holds
+            of the recording, and lines about the rest.
+        bound: Takes the recording and any options; returns the largest rounding of a position [m], if there is one.
     """
 
     write: str
@@ -110,6 +161,9 @@ class SceneFormat(Format):
     has_image_folder: bool = False
     is_single: bool = False
     beside: tuple[str, ...] = ()
+    files: str = ""
+    bound: str = ""
+    variant: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +219,13 @@ IMAGE_WRITERS: Formats[Writer[UInt8]] = Formats(
 _SURFACES = frozenset({"surface"})
 _ALL = frozenset({"surface", "strands", "points"})
 
+_TEXTURES = "sinew.sim.export.vertex_texture:"
+_VERTEX_TEXTURE: dict[str, Any] = {
+    "holds": _SURFACES, "is_single": True, "keeps": frozenset({"materials", "colours"}),
+    "write": f"{_TEXTURES}write_vertex_texture", "read": f"{_TEXTURES}read_vertex_texture",
+    "files": f"{_TEXTURES}texture_files", "bound": f"{_TEXTURES}texture_bound",
+}  # fmt: skip
+
 SCENE_FORMATS: Formats[SceneFormat] = Formats(
     SceneFormat(
         name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
@@ -182,21 +243,24 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     ),
     SceneFormat(
         name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
-        keeps=frozenset({"materials", "colours", "widths", "velocities", "ids"}),
+        keeps=frozenset({"materials", "colours", "widths", "velocities", "ids", "cameras", "normals"}),
         write="sinew.sim.export.scene.usd:write_usd", read="sinew.sim.export.scene.usd:read_usd",
         as_skin="sinew.sim.export.scene.usd:as_skin",
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
-        name="Alembic", suffixes=(".abc",), holds=_ALL, keeps=frozenset({"colours", "widths", "velocities", "ids"}),
+        name="Alembic", suffixes=(".abc",), holds=_ALL, options=AlembicOptions,
+        variant="sinew.sim.export.scene.groom:chosen_groom",
+        keeps=frozenset({"colours", "widths", "velocities", "ids", "cameras", "normals"}),
         write="sinew.sim.export.scene.alembic:write_alembic", read="sinew.sim.export.scene.alembic:read_alembic",
         module="alembic3d", package="alembic3d", extra="abc",
     ),
     SceneFormat(
-        name="vertex texture", suffixes=(".exr",), beside=(".json", ".obj"), holds=_SURFACES, is_single=True,
-        write="sinew.sim.export.exr:write_vertex_texture",
-        read="sinew.sim.export.exr:read_vertex_texture",
+        name="vertex texture", suffixes=(".exr",), options=ExrTextureOptions, **_VERTEX_TEXTURE,
         module="OpenEXR", package="OpenEXR", extra="exr",
+    ),
+    SceneFormat(
+        name="vertex texture, 16 bits", suffixes=(".png",), options=PngTextureOptions, **_VERTEX_TEXTURE
     ),
 )  # fmt: skip
 

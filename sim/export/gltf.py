@@ -16,6 +16,7 @@ from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPos
 from sinew.sim.assets.raw import RawClip, RawModel
 from sinew.sim.export.formats import ExportError
 from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA, GlbChunk, MaterialWriter
+from sinew.sim.export.surface import unit
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float32, Float64, Intp, UInt16
 
@@ -34,7 +35,9 @@ class AnimationWriter:
     def add(self, node: int, path: str, mode: str, times: Float64, values: Float64) -> None:
         """Adds a channel; keys have shape (F, n), or (F, 3, n) for splines."""
         keys = times.astype(np.float32)
-        # Times must ascend, also in single precision.
+        # Times must ascend, also in single precision: a value that jumps has two keys at one time.
+        for second in np.flatnonzero(np.diff(times) == 0.0) + 1:
+            keys[second] = np.nextafter(keys[second - 1], np.float32(np.inf))
         rising = np.append(True, np.diff(keys) > 0.0)
         width = 1 if path == "weights" else values.shape[-1]
         rows = values[rising].astype(np.float32).reshape(-1, width)
@@ -275,7 +278,8 @@ class GltfScene:
         mesh: Json = {"name": model.path.stem, "primitives": primitives}
         if used and targets is not None:
             mesh["weights"] = targets.rest_weights[used].tolist()
-            mesh["extras"] = {"targetNames": [targets.names[weight] for weight in used]}
+            if not targets.is_frame[used].all():
+                mesh["extras"] = {"targetNames": [targets.names[weight] for weight in used]}
         return self.put("meshes", mesh), used
 
     def _attributes(self, model: CharacterModel, part: _Part, skin: dict[int, int] | None) -> dict[str, int]:
@@ -384,11 +388,3 @@ def _weights_in(targets: Targets | None, rows: Intp) -> set[int]:
     # Runs that do not overlap the vertex range of the part do not move it.
     touched = (targets.firsts <= rows[-1]) & (targets.firsts + targets.counts > rows[0])
     return set(targets.weight_of[touched].tolist())
-
-
-def unit(vectors: Float32) -> Float32:
-    """Returns unit vectors; zero vectors point up."""
-    wide = vectors.astype(np.float64)
-    length = np.linalg.norm(wide, axis=1, keepdims=True)
-    unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))
-    return unit.astype(np.float32)

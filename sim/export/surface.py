@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.export.npz import write_npz
-from sinew.sim.maths.arrays import Float32, Int32, UInt32
+from sinew.sim.maths.arrays import Float32, Float64, Int32, UInt32
 from sinew.sim.printable import printable
 
 
@@ -56,6 +56,14 @@ def surface_of(
         palette_bones=bones,
         time=time,
     )
+
+
+def unit(vectors: Float32 | Float64) -> Float32:
+    """Returns unit vectors; zero vectors point up."""
+    wide = vectors.astype(np.float64)
+    length = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))
+    return unit.astype(np.float32)
 
 
 def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:

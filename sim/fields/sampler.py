@@ -42,6 +42,7 @@ class FieldSampler(Owner):
         roots: BufferTexture | None = None,
         fraction: float = 0.0,
         count: int | None = None,
+        ahead: float = 0.0,
     ) -> BufferTexture:
         """The texture of `FIELD_SAMPLE`, two texels a particle; zero if there are no fields.
 
@@ -51,6 +52,7 @@ class FieldSampler(Owner):
             roots: Four texels a strand, the first with the position of its root [m]; or a texel a joint.
             fraction: Part of the step that is over.
             count: Only the first records.
+            ahead: Time by which single particles go on with their velocity first [s].
         """
         if fields is None:
             if not self._is_clear:
@@ -65,6 +67,8 @@ class FieldSampler(Owner):
         program["u_last"] = places.texel_count // (1 if self._knots else 4 if self._joints else 2) - 1
         if roots is not None:
             program["u_roots"] = roots
+        else:
+            program["u_ahead"] = ahead
         kernel.run(None, self.samples.buffer, -(-(self._count if count is None else count) // AT_ONCE))
         return self.samples
 

@@ -29,7 +29,7 @@ class ProgramBinaries:
     """
 
     def __init__(self, folder: Path, driver: tuple[str, ...], limit: int = LIMIT) -> None:
-        self._folder, self._driver, self._limit = folder, "\0".join(driver), limit
+        self.folder, self._driver, self._limit = folder, "\0".join(driver), limit
         self._used: int | None = None
         self.loaded = self.refused = self.failed = 0
 
@@ -65,7 +65,7 @@ class ProgramBinaries:
         self._write(self._path(fact), 0, b"")
 
     def _path(self, text: str) -> Path:
-        return self._folder / hashlib.sha256(f"{self._driver}\0{text}".encode()).hexdigest()
+        return self.folder / hashlib.sha256(f"{self._driver}\0{text}".encode()).hexdigest()
 
     def _read(self, path: Path) -> tuple[int, bytes] | None:
         try:
@@ -90,7 +90,7 @@ class ProgramBinaries:
     def _write(self, path: Path, binary_format: int, data: bytes) -> None:
         # No temporary file: the digest makes a file that was not written completely unusable.
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
             self._evict(path.write_bytes(_HEAD.pack(_MAGIC, binary_format, hashlib.sha256(data).digest()) + data))
         except OSError as error:
             self.failed += 1
@@ -101,7 +101,7 @@ class ProgramBinaries:
         if self._used is not None and self._used + added <= self._limit:
             self._used += added
             return
-        files = sorted((file.stat().st_mtime_ns, file.stat().st_size, file.path) for file in os.scandir(self._folder))
+        files = sorted((file.stat().st_mtime_ns, file.stat().st_size, file.path) for file in os.scandir(self.folder))
         self._used = sum(size for _, size, _ in files)
         least = self._limit if self._used <= self._limit else self._limit * 3 // 4
         for _, size, path in files:

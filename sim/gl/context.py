@@ -230,7 +230,11 @@ class Context:
             self._native.__enter__()
 
     def bind_default_framebuffer(self) -> None:
+        """Binds the framebuffer that kernels need; raises GLError if it is incomplete: they would write nothing."""
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.default_framebuffer)
+        status = int(GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER))
+        if status != GL.GL_FRAMEBUFFER_COMPLETE:
+            raise GLError(f"the default framebuffer {self.default_framebuffer} is incomplete: status 0x{status:04x}")
 
     def invalidate(self) -> None:
         """Forgets the applied state; call this at the start of a frame, because Qt changes state between frames."""

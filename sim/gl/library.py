@@ -1,6 +1,7 @@
 import contextlib
+import functools
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from sinew import shaders
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.errors import ShaderError, ShaderMessage
 from sinew.sim.gl.kernel_text import NOTHING, KernelText
+from sinew.sim.gl.kernel_trial import is_tried, try_program
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.program_build import ProgramSources, Stage
 from sinew.sim.gl.shader_lines import compiled_lines
@@ -47,6 +49,11 @@ class _Recipe:
         sources = ProgramSources(stages, self.around.captures, self.around.separate)
         self.files |= set(sources.files)
         return sources
+
+
+def _try_quietly(context: "Context", sources: ProgramSources, files: Sequence[str]) -> None:
+    with contextlib.suppress(ShaderError):
+        try_program(context, sources, files)
 
 
 class ShaderLibrary:
@@ -99,11 +106,11 @@ class ShaderLibrary:
         recipe = _Recipe(stages, defines or {}, around)
         if recipe.key not in self._programs:
             try:
-                program = Program(self.context, recipe.resolve(self.read), label=recipe.label)
+                program = Program(self.context, self._tried(recipe, self.texts), label=recipe.label)
             except ShaderError as error:
                 if not self.texts:
                     raise
-                program = Program(self.context, recipe.resolve(self._read_sound), label=recipe.label)
+                program = Program(self.context, self._tried(recipe, self._sound), label=recipe.label)
                 self._failing[recipe.key] = list(error.messages)
             self._programs[recipe.key] = recipe, program
         return self._programs[recipe.key][1]
@@ -141,8 +148,29 @@ class ShaderLibrary:
         """Returns the text of a file; raises OSError if there is none."""
         return self.texts[name] if name in self.texts else self.shipped(name)
 
-    def _read_sound(self, name: str) -> str:
-        return self._sound[name] if name in self._sound else self.shipped(name)
+    def _changed_in(self, sources: ProgramSources, texts: Mapping[str, str]) -> list[str]:
+        return [file for file in sources.files if file in texts and texts[file] != self.shipped(file)]
+
+    def _resolved(self, recipe: _Recipe, texts: Mapping[str, str]) -> ProgramSources:
+        return recipe.resolve(lambda name: texts[name] if name in texts else self.shipped(name))
+
+    def _tried(self, recipe: _Recipe, texts: Mapping[str, str]) -> ProgramSources:
+        """Returns the sources of a program, which the driver may get; raises ShaderError if it may not."""
+        sources = self._resolved(recipe, texts)
+        if files := self._changed_in(sources, texts):
+            try_program(self.context, sources, files)
+        return sources
+
+    def untried(self, texts: Mapping[str, str]) -> list[Callable[[], None]]:
+        """Returns functions for a worker thread: they try the programs that these texts change, and never raise."""
+        trials: list[Callable[[], None]] = []
+        for recipe, _ in self._programs.values():
+            with contextlib.suppress(ShaderError):  # `changed` reports it
+                sources = self._resolved(recipe, texts)
+                files = self._changed_in(sources, texts)
+                if files and not is_tried(self.context, sources):
+                    trials.append(functools.partial(_try_quietly, self.context, sources, files))
+        return trials
 
     def shipped(self, name: str) -> str:
         """Returns the text of a file without replacement."""
@@ -185,7 +213,7 @@ class ShaderLibrary:
             if not changed & recipe.files:
                 continue
             try:
-                program.swap(recipe.resolve(self.read))
+                program.swap(self._tried(recipe, self.texts))
                 self._failing.pop(key, None)
             except ShaderError as error:
                 self._failing[key] = list(error.messages)

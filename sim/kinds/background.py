@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
 from sinew.sim.kinds.contract import Service
+from sinew.sim.memo import same_objects
 
 T = TypeVar("T")
 
@@ -56,6 +57,20 @@ class BackgroundJob(Generic[T]):
         self.share = share
         if self._stopped.is_set():
             raise Cancelled
+
+
+class KeyedJob(Generic[T]):
+    """The job of the latest inputs, if any; `key` are these, which are compared by identity."""
+
+    def __init__(self) -> None:
+        self.key: tuple[object, ...] = ()
+        self.job: BackgroundJob[T] | None = None
+
+    def is_of(self, key: tuple[object, ...]) -> bool:
+        return same_objects(key, self.key)
+
+    def set(self, key: tuple[object, ...], job: BackgroundJob[T] | None = None) -> None:
+        self.key, self.job = key, job
 
 
 class Background(Service):

@@ -1,7 +1,7 @@
 """Which force fields act on which nodes; a kind that feels them has the setting `field_weight`."""
 
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import World
+from sinew.sim.kinds.contract import ForceSource, World
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node, Scene
 
@@ -23,7 +23,7 @@ def acting_fields(scene: Scene, node: Node) -> tuple[Node, ...]:
     return tuple(
         field
         for kind in KINDS.values()
-        if kind.fields
+        if ForceSource in kind.declared
         for field in scene.simulated_of_kind(kind.name)
-        if kind.acts_on(field, node, scene)
+        if kind.part(ForceSource).acts_on(field, node, scene)
     )

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import msgspec
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
+from sinew.sim.printable import shortened
 from sinew.sim.refusal import refusal
 from sinew.sim.scene.curves import CURVES_MAX, Curve, Key, KeyMode
 from sinew.sim.scene.keyed import allowed
@@ -23,7 +25,7 @@ _BY_STEPS = (bool, enum.Enum)
 
 def key_refusal(node: Node, part: str, field: str) -> str:
     """Returns why a setting cannot have keys, or ""; raises KeyError for an unknown setting."""
-    return _declared_refusal(node, part, field) or KINDS[node.kind].unkeyable(node, part, field)
+    return _declared_refusal(node, part, field) or KINDS[node.kind].part(Form).unkeyable(node, part, field)
 
 
 def _declared_refusal(node: Node, part: str, field: str) -> str:
@@ -100,7 +102,7 @@ def _key_fault(record: Param, curve: Curve) -> tuple[int, str] | None:
         if place and key.time < curve.keys[place - 1].time + SPACING:
             return place, f"its time {key.time:g} s is not after the key before"
         if steps_only(record) == (isinstance(key.value, float)) or isinstance(key.value, bool) != (record.type is bool):
-            return place, f"{key.value!r} is not a value of {record.name}"
+            return place, f"{shortened(repr(key.value))} is not a value of {record.name}"
         if steps_only(record) and key.mode is not KeyMode.STEP:
             return place, f"{record.name} changes by steps only"
         if any(slope is not None and not abs(slope) <= SLOPE_MAX for slope in (key.slope_in, key.slope_out)):
@@ -108,7 +110,7 @@ def _key_fault(record: Param, curve: Curve) -> tuple[int, str] | None:
         try:
             taken = allowed(record, key.value)
         except ValueError:
-            return place, f"{key.value!r} is not a value of {record.name}"
+            return place, f"{shortened(repr(key.value))} is not a value of {record.name}"
         if not steps_only(record) and (taken != round(float(key.value)) if record.type is int else taken != key.value):
             return place, f"{key.value:g} is out of range"
     return None

@@ -12,7 +12,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
+from sinew.sim.kinds.contract import NOTHING, CharacterSource, CharacterView, Counts, Mark, System, View, World, loaded
 from sinew.sim.memo import same_objects
 from sinew.sim.render.frame import (
     LIGHT_LIMIT,
@@ -26,7 +26,7 @@ from sinew.sim.render.frame import (
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, Scene
-from sinew.sim.scene.view import LAMP_INTENSITY, Look
+from sinew.sim.scene.view import LIGHT_INTENSITY, Look
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 ViewInputs = tuple[Node, Any, bool, bool, SceneAssets]
@@ -43,7 +43,7 @@ class ViewEntry(View):
         self.is_helper = view.is_helper
         self.is_light = False
         name = node.settings.kind
-        self.rank = not KINDS[name].character, list(KINDS).index(name)
+        self.rank = CharacterSource not in KINDS[name].declared, list(KINDS).index(name)
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
         self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
@@ -133,7 +133,7 @@ class SceneViews:
     def _created(self, node: Node) -> ViewEntry | None:
         """Creates the view of a node; returns None if its constructor fails."""
         try:
-            view = KINDS[node.settings.kind].load("view")(self._context, self._library)
+            view = loaded(KINDS[node.settings.kind].view)(self._context, self._library)
             entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
         except Exception as error:
             self._guard.note(node.id, error)
@@ -290,7 +290,7 @@ class SceneViews:
                 return ()
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
-            intensity = LAMP_INTENSITY[self.scene.view.look]
+            intensity = LIGHT_INTENSITY[self.scene.view.look]
             return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, intensity=intensity, shadow=False),)
         shown_ids = self.scene.shown
         lit: list[PointLight] = [

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
+import numpy as np
 
+from sinew.sim.printable import shortened
 from sinew.sim.refusal import refusal
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -163,10 +165,10 @@ class Param:
 
 def param(
     doc: str,
-    *,
     unit: str = "",
     lo: float | None = None,
     hi: float | None = None,
+    *,
     soft: tuple[float, float] | None = None,
     step: float | None = None,
     scale: Scale = Scale.LINEAR,
@@ -182,7 +184,7 @@ def param(
     sparse: bool = False,
     empty: str = "",
 ) -> msgspec.Meta:
-    """Returns the annotation of a settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
+    """Returns the annotation of a settings field: `Annotated[float, param("Doc.", "m", 0.0, 10.0)] = 1.0`.
 
     Args:
         doc: One sentence for tooltip and guide, ending with a full stop.
@@ -232,19 +234,28 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     """Converts `value` to the type of the parameter; raises ParamError with parameter, value and allowed range."""
     record = param_of(cls, name)
     hint = _hints(cls)[name]
-    plain = value.value if isinstance(value, enum.Enum) else value
+    plain = _without_numpy(value.value if isinstance(value, enum.Enum) else value)
     try:
         converted = msgspec.convert(plain, hint)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         allowed = range_text(record.declared)
         suffix = f" (allowed: {allowed})" if allowed else ""
         what = refusal(error)[1] if isinstance(error, msgspec.ValidationError) else str(error)
-        raise ParamError(f"{name} = {value_text(value)}: {what}{suffix}") from None
+        raise ParamError(f"{name} = {shortened(value_text(value))}: {what}{suffix}") from None
     if not _is_finite(converted):
-        raise ParamError(f"{name} = {value_text(value)}: not a finite number")
+        raise ParamError(f"{name} = {shortened(value_text(value))}: not a finite number")
     if record.declared.role in (Role.GRADIENT, Role.CURVE) and not in_order(converted):
-        raise ParamError(f"{name} = {value_text(value)}: the stops are not in order")
+        raise ParamError(f"{name} = {shortened(value_text(value))}: the stops are not in order")
     return converted
+
+
+def _without_numpy(value: Any) -> Any:
+    """Converts numbers and arrays of numpy, also in lists and objects, to plain Python values."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_without_numpy(part) for part in value]
+    return {key: _without_numpy(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def weights_from(text: str) -> list[tuple[str, float | str]]:
@@ -269,6 +280,12 @@ def bounded(settings: S) -> S:
             if record.type in (int, float, tuple)
         },
     )
+
+
+def changed_values(settings: msgspec.Struct | None) -> dict[str, Any]:
+    """Returns values that differ from their defaults, by name."""
+    records = params_of(type(settings)) if settings is not None else ()
+    return {r.name: value for r in records if (value := getattr(settings, r.name)) != r.default}
 
 
 def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH) -> S:
@@ -337,6 +354,12 @@ def range_text(declared: Declaration) -> str:
     return f"at most {hi:g}{unit}" if hi is not None else ""
 
 
+def switch_of(text: str) -> bool | str:
+    """Parses on and off, or true and false; returns other text, which the declaration rejects."""
+    known: dict[str, bool] = {"on": True, "true": True, "off": False, "false": False}
+    return known.get(text.casefold(), text)
+
+
 def value_text(value: Any) -> str:
     if isinstance(value, enum.Enum):
         return str(value.value)
@@ -388,7 +411,7 @@ def _record(cls: type[msgspec.Struct], field: msgspec.structs.FieldInfo, hint: A
         return None
     default = field.default_factory() if callable(field.default_factory) else field.default
     if default is msgspec.NODEFAULT:
-        raise TypeError(f"{cls.__name__}.{field.name} needs a default")
+        raise TypeError(f"{cls.__name__}.{field.name} needs a default; write `{field.name}: Annotated[...] = VALUE`")
     kind, size, optional = _shape(hint)
     return Param(field.name, kind, size, optional, default, declared)
 

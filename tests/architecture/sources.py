@@ -9,8 +9,8 @@ from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "widgets", "sim", "shaders", "resources")
-LATE_NAME = re.compile(r"(?:sinew\.)?((?:app|widgets|sim)(?:\.\w+)+):(\w+)")
-"""A function that is imported when it is needed."""
+LATE_NAME = re.compile(r"sinew\.((?:app|widgets|sim)(?:\.\w+)+)(?::(\w+))?")
+"""A module, or something of it, that is imported when it is needed."""
 DECLARATION = re.compile(r"sim/kinds/\w+/kind\.py")
 """Where a kind is declared: the parts that it names there are not its own imports, other modules load them."""
 
@@ -55,9 +55,17 @@ class Source:
         The parts that a kind names in its declaration are not among them, nor imports under `TYPE_CHECKING`.
         `from a.b import c` counts as `a.b.c`, since `c` may be a module.
         """
+        return self._imported(self.running())
+
+    @cached_property
+    def imports_of_types(self) -> set[str]:
+        """`imports` with those under `TYPE_CHECKING`."""
+        return self._imported(self.nodes)
+
+    def _imported(self, nodes: Iterable[ast.AST]) -> set[str]:
         found: set[str] = set()
         has_late = not DECLARATION.fullmatch(self.name)
-        for node in self.running():
+        for node in nodes:
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -66,7 +74,7 @@ class Source:
             elif isinstance(node, ast.Call):
                 found.update(_imported_by_call(node))
             elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))) and has_late:
-                found.add(".".join(late.groups()))
+                found.add(".".join(filter(None, late.groups())))
         return {name.removeprefix("sinew.") for name in found}
 
     def _absolute(self, node: ast.ImportFrom) -> str:

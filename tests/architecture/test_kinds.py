@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import CharacterSource, ColliderSource, ForceSource, Form, loaded
 from tests.architecture.sources import Source, sources
 
 NAMED = re.compile("cloth|emitter", re.IGNORECASE)  # words that mean a kind wherever they stand
@@ -16,7 +17,7 @@ FOLDERS = re.compile(rf"(sim|app)\.kinds\.({'|'.join(KINDS)})(\.|$)")
 TOKEN = re.compile(r"[a-z0-9_.:/-]+")  # texts that may stand for something; others are for people
 OWN = (
     "sim/kinds/", "app/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
-    "app/files/migrations.py",
+    "app/project/migrations.py",
 )  # fmt: skip
 """Where kinds may be named: at home, by what measures them, by the scenes that are shipped, and in files of before."""
 
@@ -94,5 +95,7 @@ def f(model: Model, light=0):
 
 def test_the_parts_that_a_kind_names_exist() -> None:
     for kind in KINDS.values():
-        for part in ("system", "view", "colliders", "fields", "character", "panel"):
-            assert (kind.load(part) is not None) == bool(getattr(kind, part))
+        named = [kind.system, kind.view, kind.part(Form).panel, kind.part(CharacterSource).view]
+        sources = [kind.part(ColliderSource), kind.part(ForceSource)]
+        named += [sources[0].of, sources[0].unfinished, sources[1].of]
+        assert all(callable(loaded(name)) for name in named if name)

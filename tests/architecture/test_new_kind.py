@@ -12,15 +12,15 @@ import pytest
 
 from acme_rope.kind import ROPE, RopeSettings
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Grab
 from sinew.sim.kinds.particle_system import ParticleSystem
 from sinew.sim.render.frame import Camera
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
@@ -29,7 +29,7 @@ from tests.gl.back_ends import ON_BOTH
 from tests.gl.conftest import context  # noqa: F401
 from tests.plugins.packages import registered
 
-FOLDER = Path(ROPE.shaders).parent
+FOLDER = Path(ROPE.plugin.shaders).parent
 SIZE = (320, 240)
 CAMERA = Camera(target=(0.0, 1.5, 0.0), distance=3.0)
 
@@ -92,6 +92,16 @@ def test_it_steps_on_a_carrier_and_is_restored_bit_identical(context: Context) -
     engine.restore(state, 20 * STEP_TIME)
     stepped(engine, scene, 20, 50)
     assert arrays["positions"].read().tobytes() == expected
+    engine.release()
+
+
+def test_a_scaled_rope_keeps_its_length(context: Context) -> None:  # noqa: F811
+    engine = Engine(context)
+    scaled = msgspec.structs.replace(rope(), transform=Transform(position=(0.0, 2.0, 0.0), scale=(2.0, 2.0, 2.0)))
+    for steps in (0, 60):
+        stepped(engine, Scene(nodes=(scaled,)), 0, steps)
+        links = np.diff(engine.simulation.systems["r"].arrays()["positions"].read(), axis=0)
+        assert np.linalg.norm(links, axis=1).sum() == pytest.approx(2.0, rel=0.05)
     engine.release()
 
 

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from sinew.app.files.project_file import PROJECT_SUFFIX
+from sinew.app.project.project_file import PROJECT_SUFFIX
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sinew.sim.export.formats import (
     ARRAY_WRITERS,
@@ -17,7 +17,7 @@ from tests.architecture.sources import Source, sources
 
 WRITERS = (MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, RENDER_FORMATS, SCENE_FORMATS, PAGE_FORMATS)
 REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, STRAND_FORMATS, *WRITERS)
-HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/files/project_file.py")
+HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/project/project_file.py")
 MEASURED = ("sim/bench/", "app/cli/bench")  # benchmarks name the files that they make or start with
 KNOWN = {PROJECT_SUFFIX, *(suffix for formats in REGISTRIES for suffix in formats.suffixes())}
 SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN))})(?![\w-]|\.\w)", re.IGNORECASE)

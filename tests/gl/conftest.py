@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.debug import DebugLog
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.run.engine import Engine
 from tests.gl.gl_errors import pending_errors
 from tests.plugins.packages import loaded, site  # noqa: F401  (fixtures)
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)

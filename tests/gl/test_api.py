@@ -1,6 +1,7 @@
 """`import sinew` with OpenGL: the same bits and pixels as the command line, and the shipped examples."""
 
 import gc
+import inspect
 import json
 import re
 from pathlib import Path
@@ -11,9 +12,16 @@ from PIL import Image
 
 import sinew
 from sinew import resources
+from sinew.app.api.nodes import ProjectNode
+from sinew.app.api.project import Project
 from sinew.app.cli.main import main
+from sinew.sim.engine import Engine
+from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Scene
 
 EXAMPLES = resources.path("examples")
 
@@ -27,7 +35,7 @@ def flag(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"no OpenGL here: {error}")
     path = tmp_path_factory.mktemp("flag") / "flag.sinew"
     with sinew.open() as project:
-        project.add("cloth", "Cape", columns=8, rows=8, position=(0, 2, 0))
+        project.add("cloth", "Cape", columns=8, rows=8, position=(0, 2, 0), placement="flat")
         project.add("collider", "Ball")
         project.save(path)
     return path
@@ -113,12 +121,12 @@ def test_wrong_numbers_are_refused_and_disable_nothing(flag: Path, tmp_path: Pat
             "steps = -1": (lambda: project.simulate(-1), lambda: project.record(-1), lambda: project.bake(-1)),
             "count = -1": (lambda: project.step(-1),),
             "every = 0": (lambda: project.record(4, 0),),
-            "width = 0": (lambda: project.render((0, 8)),),
+            "'0x8' is not WxH": (lambda: project.render((0, 8)),),
             "samples = 0": (lambda: project.render((8, 8), samples=0),),
             "time = (nan|inf)": (lambda: project.render((8, 8), time=np.nan), lambda: project.render(time=np.inf)),
             "rate = nan": (lambda: project.export(tmp_path / "a.glb", rate=np.nan),),
             "need a number": (lambda: project.export(tmp_path / "a.png", frames=(0, 1)),),
-            "not an ascending range": (lambda: project.export(tmp_path / "a.glb", frames=(2, 1)),),
+            "'2:1' ends before it starts": (lambda: project.export(tmp_path / "a.glb", frames=(2, 1)),),
         }
         for text, calls in refused.items():
             for call in calls:
@@ -131,6 +139,23 @@ def test_wrong_numbers_are_refused_and_disable_nothing(flag: Path, tmp_path: Pat
         assert (strands.measures(), strands.arrays()) == ({}, {})
         assert project.nodes["Cape"].measures()["strain"] >= 0.0
         assert project.render((8, 8)).shape == (8, 8, 3)
+
+
+def test_keywords_are_the_options_of_jobs(flag: Path, tmp_path: Path) -> None:
+    names = [*inspect.signature(sinew.Project.render).parameters]
+    assert names == ["self", "size", "time", "camera", "view", "alpha", "samples"]
+    assert {"rate", "size", "camera", "view", "alpha", "samples", "nodes", "children"} < {
+        *inspect.signature(sinew.Project.export).parameters
+    }
+    assert "    samples: Images that are averaged" in inspect.getdoc(sinew.Project.render)
+    with sinew.open(flag) as project:
+        with pytest.raises(TypeError, match=r"render\(\) has no argument 'colour'; there are: size, "):
+            project.render(colour=1)
+        with pytest.raises(sinew.CommandError, match="no node 'Capes'"):
+            project.export(tmp_path / "a.glb", frames=(0, 0), nodes="Capes")
+        project.export(tmp_path / "a.webp", frames=(0, 1), size=(32, 24), alpha=True)
+        with Image.open(tmp_path / "a.webp") as image:
+            assert image.mode == "RGBA"
 
 
 def test_two_projects_are_open_at_once(flag: Path) -> None:
@@ -149,7 +174,7 @@ def test_a_model_is_a_project_and_steps_are_baked(flag: Path, tmp_path: Path) ->
         project.export(tmp_path / "arm.glb", frames=range(3), rate=30)
         project.export(tmp_path / "text.gif", frames="0:1", size=(32, 24), rate=10)
         project.export(tmp_path / "clip.glb", rate=10)
-        with pytest.raises(ValueError, match="frames"):
+        with pytest.raises(ValueError, match="'5:2' ends before it starts"):
             project.export(tmp_path / "arm.glb", frames=(5, 2))
     with sinew.open(flag) as project:
         project.save(tmp_path / "baked.sinew")
@@ -172,7 +197,47 @@ def test_the_examples_run(flag: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert (tmp_path / "animation.glb").read_bytes()[:4] == b"glTF"
 
 
-def test_the_examples_of_the_guide_run(flag: Path, tmp_path: Path) -> None:
+def test_steps_go_on_after_an_image(flag: Path) -> None:
+    with sinew.open(flag) as project:
+        plain = project.record(steps=12, every=4)["Cape.positions"]
+    with sinew.open(flag) as project:
+        found = []
+        for _ in range(3):
+            project.step(4)
+            project.render((32, 24))
+            found.append(project.nodes["Cape"].arrays()["positions"])
+        np.testing.assert_array_equal(found, plain[1:])
+        project.simulate(steps=8)
+        np.testing.assert_array_equal(project.nodes["Cape"].arrays()["positions"], plain[2])
+
+
+def test_an_unfinished_framebuffer_is_an_error_and_no_frozen_state() -> None:
+    try:
+        context = Context.headless()
+    except GLError as error:
+        pytest.skip(f"no OpenGL here: {error}")
+    with context:
+        engine = Engine(context)
+        engine.apply(Scene(nodes=(KINDS["emitter"].new_node("sparks"),)))
+        engine.step(STEP_TIME)
+        GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_RENDERBUFFER, 0)
+        for work in (engine.step, engine.advance, engine.refresh, engine.teleport, engine.restart):
+            with pytest.raises(GLError, match=r"default framebuffer .* is incomplete: status 0x8cd7"):
+                work(2.0 * STEP_TIME)
+        with pytest.raises(GLError, match="is incomplete"):
+            engine.apply(Scene())
+        engine.release()
+
+
+def test_the_examples_of_the_guide_run(flag: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def added(self: Project, kind: str, name: str = "", **values: object) -> ProjectNode:
+        node = add(self, kind, name, **values)
+        unused = KINDS[kind].idle(self.document.scene.by_id[node.id])
+        assert not unused & values.keys(), f"the guide sets what {kind} {name} does not use"
+        return node
+
+    add = Project.add
+    monkeypatch.setattr(Project, "add", added)
     page = (resources.path("guide") / "python.md").read_text(encoding="utf-8")
     names: dict[str, object] = {"PROJECT": flag, "FOLDER": tmp_path}
     for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sinew.app.cli.bench import launch_rows
-from sinew.app.cli.failure import CommandError
 from sinew.app.cli.main import main
+from sinew.app.failure.errors import CommandError
 from sinew.sim.bench import cloth, frames, hair, plain, runner
 from sinew.sim.bench import compile as compiling
 from sinew.sim.bench.frames import muted_gl, timed_scene

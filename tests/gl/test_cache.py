@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import OpenedScene, opened
-from sinew.app.files.project_file import save_project
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.project.project_file import save_project
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.maps import ClothMap, ClothTopology, packed
@@ -19,10 +19,11 @@ from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothS
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Grab
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from sinew.sim.scene.view_state import ViewState
+from tests.permissions import OWN
 
 END = 30
 WALKS = ("fill", "scrub", "scrub", "edit", "restart", "pull")
@@ -85,7 +86,7 @@ def sheet(tmp_path_factory: pytest.TempPathFactory) -> OpenedScene:
     values = {"columns": 6, "rows": 6, "substeps": 12, "placement": ClothPlacement.HANGING, "wind": (1.0, 0.0, 2.0)}
     project = tmp_path_factory.mktemp("walks") / "sheet.sinew"
     save_project(project, Scene(nodes=(Node(id="c", name="Sheet", settings=ClothSettings(**values)),)), ViewState())
-    return opened(project)
+    return opened(project, OWN)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def sheet(tmp_path_factory: pytest.TempPathFactory) -> OpenedScene:
 )
 def test_a_node_without_state_restores_none(context: Context, ref: tuple[str, str], value: Any) -> None:
     """An emitter that loses the skin that it emits from is not there; one without a state is a formula of time."""
-    run = CachedRun(context, opened(resources.path("projects") / "sparks.sinew"))
+    run = CachedRun(context, opened(resources.path("projects") / "sparks.sinew", OWN))
     run.fill(12)
     before = run.bits()
     run.time = run.runner.time_of(5)  # the playhead went there; no picture followed
@@ -110,7 +111,7 @@ def test_a_node_without_state_restores_none(context: Context, ref: tuple[str, st
 @pytest.mark.parametrize("name", list(EDITS))
 def test_steps_have_the_bits_of_a_fresh_run_after_scrubs_and_edits(context: Context, name: str) -> None:
     """Played, scrubbed, edited in mid-flight and taken back; pins, wind, births and colliders that ride on bones."""
-    source, places = opened(resources.path("projects") / f"{name}.sinew"), [5, 17, 22, END]
+    source, places = opened(resources.path("projects") / f"{name}.sinew", OWN), [5, 17, 22, END]
     plain, changed = source.scene, with_value(source.scene, *EDITS[name])
     before, after = (fresh_bits(context, source, scene, places) for scene in (plain, changed))
     run, walk = CachedRun(context, source), random.Random(3)
@@ -151,7 +152,7 @@ def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
 
 @pytest.mark.parametrize("name", list(EDITS))
 def test_another_engine_continues_from_a_state(context: Context, name: str) -> None:
-    source = opened(resources.path("projects") / f"{name}.sinew")
+    source = opened(resources.path("projects") / f"{name}.sinew", OWN)
     changed = with_value(source.scene, *EDITS[name])
     first, second = SceneRun(context, source), SceneRun(context, source)
     first.advance_to(4)
@@ -179,7 +180,7 @@ def test_another_engine_continues_from_a_state(context: Context, name: str) -> N
     ("name", "other"), [("cape", {"source": ClothSource.GRID, "pin_list": ""}), ("sparks", {"capacity": 100})]
 )
 def test_a_state_of_another_size_is_refused(context: Context, name: str, other: dict[str, Any]) -> None:
-    source = opened(resources.path("projects") / f"{name}.sinew")
+    source = opened(resources.path("projects") / f"{name}.sinew", OWN)
     run = SceneRun(context, source)
     run.advance_to(3)
     state = run.engine.simulation.state()
@@ -199,7 +200,7 @@ def test_a_state_of_another_size_is_refused(context: Context, name: str, other: 
 
 @pytest.mark.parametrize("name", ["cape", "sparks", "hair-on-sphere"])
 def test_positions_between_two_steps_are_interpolated_linearly(context: Context, name: str) -> None:
-    run = CachedRun(context, opened(resources.path("projects") / f"{name}.sinew"))
+    run = CachedRun(context, opened(resources.path("projects") / f"{name}.sinew", OWN))
     try:
         run.fill(12)
         cached = {}
@@ -233,7 +234,7 @@ def test_positions_between_two_steps_are_interpolated_linearly(context: Context,
 
 
 def test_evicted_steps_are_simulated_again_with_the_same_bits(context: Context) -> None:
-    source = opened(resources.path("projects") / "cape.sinew")
+    source = opened(resources.path("projects") / "cape.sinew", OWN)
     expected = fresh_bits(context, source, source.scene, [9, 21, END])
     run = CachedRun(context, source)
     run.fill(2)
@@ -285,7 +286,7 @@ def test_a_full_disk_ends_caching_and_nothing_else(context: Context, sheet: Open
 
 
 def test_a_pending_capture_has_the_state_of_its_step(context: Context) -> None:
-    run = CachedRun(context, opened(resources.path("projects") / "sparks.sinew"))
+    run = CachedRun(context, opened(resources.path("projects") / "sparks.sinew", OWN))
     states, captures = [], []
     for step in range(1, 7):
         run.engine.step(run.runner.time_of(step))
@@ -299,7 +300,7 @@ def test_a_pending_capture_has_the_state_of_its_step(context: Context) -> None:
 
 
 def test_statistics_of_a_cached_step_are_shown_again(context: Context) -> None:
-    run = CachedRun(context, opened(resources.path("projects") / "cape.sinew"))
+    run = CachedRun(context, opened(resources.path("projects") / "cape.sinew", OWN))
     run.fill(12)
     cloth = run.engine.simulation.systems["cape"].cloth
     reported = {12: cloth.check()}

@@ -7,17 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import opened
-from sinew.sim.engine import Engine
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import opened
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import CharacterSource
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import step_end
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
+from tests.permissions import OWN
 
 ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
-STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 296, 42, 124, 20
+STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 296, 43, 124, 20
 NODES = 50
 CALLS_OF_NODES = {"cloth": 8800, "emitter": 2570, "model": 1800}
 
@@ -42,7 +44,7 @@ def calls_of(work: Callable[[], object]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def cape() -> object:
-    return opened(resources.path("projects") / "cape.sinew")
+    return opened(resources.path("projects") / "cape.sinew", OWN)
 
 
 def test_a_step_and_an_edit_of_the_cape_take_few_calls(context: Context, cape: object) -> None:
@@ -64,8 +66,8 @@ def test_a_step_of_many_nodes_takes_few_calls(context: Context, kind: str) -> No
     context.back_ends.choice = BackEndChoice.TF
     engine = Engine(context)
     settings, model = KINDS[kind].settings(), None
-    if KINDS[kind].character:
-        opened_scene = opened(resources.path("projects") / "humanoid.sinew")
+    if KINDS[kind].part(CharacterSource).view:
+        opened_scene = opened(resources.path("projects") / "humanoid.sinew", OWN)
         node_id, model = next(iter(opened_scene.models.items()))
         settings = opened_scene.scene.node(node_id).settings
     nodes = tuple(Node(id=f"{kind}-{number}", settings=settings) for number in range(NODES))

@@ -12,9 +12,9 @@ from msgspec import structs
 from PIL import Image
 
 from sinew import resources
-from sinew.app.cli import run
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import cache_folder, save_project
+from sinew.app.headless import run
+from sinew.app.project.project_file import cache_folder, save_project
 from sinew.sim.cache.bake import INDEX, Bake
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sinew.sim.kinds.cloth.system import ClothSystem
@@ -282,3 +282,16 @@ def test_sweep_tables_contain_no_formulas(tmp_path: Path, capsys: pytest.Capture
     assert rows[0][0] == "'@SUM(1+1).wind"
     assert [row[0] for row in rows[1:]] == ["-1 0 0", "0 0 1"]
     assert capsys.readouterr().out == f"{table}: 2 combinations of 2 steps\n"
+
+
+def test_bytes_that_belong_to_no_step_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = tmp_path / "a.sinew"
+    saved(project)
+    simulate(project, "--cache")
+    path = steps_file(project)
+    content = path.read_bytes()
+    path.write_bytes(content + b"xyz")
+    assert main(["verify", str(project)]) == 1
+    assert capsys.readouterr().err == f"sinew: {path}: Sheet: has 3 bytes that belong to no step\n"
+    path.write_bytes(content)
+    assert main(["verify", str(project)]) == 0

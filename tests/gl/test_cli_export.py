@@ -8,8 +8,9 @@ import pytest
 
 from sinew import resources
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import save_project
+from sinew.app.project.project_file import save_project
 from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.influences import joint_boxes, reach_of
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.reference import skin
@@ -17,6 +18,7 @@ from sinew.sim.characters.settings import ModelSettings, MotionFile, SkinningMet
 from sinew.sim.export.formats import SCENE_FORMATS
 from sinew.sim.export.scene import points_file, writing
 from sinew.sim.export.scene.glb import GlbFrames
+from sinew.sim.export.scene.recording import FoundNode
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
@@ -189,7 +191,7 @@ def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsy
     exported(project, tmp_path / "points.glb", "--node", "Tiny")
     reported = capsys.readouterr().err
     assert "Tiny: written as points for every frame: dual quaternions; as a skin (characters=skin)" in reported
-    assert f"up to {apart:.2g} m away" in reported
+    assert f"up to {apart:.2g} m away; Preserve Volume of Blender's armature modifier shows it as here" in reported
     skinned = exported(project, tmp_path / "skin.glb", "--node", "Tiny", "--characters", "skin")
     reported = capsys.readouterr().err
     assert f"written as a skin, a linear approximation of dual quaternions, up to {apart:.2g} m away" in reported
@@ -209,7 +211,10 @@ def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsy
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     skel = pytest.importorskip("pxr.UsdSkel")
     stage = usd.Stage.Open(str(exported(project, tmp_path / "a.usda")))
-    assert "25 frames" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "25 frames" in said.out
+    assert "Tiny: its skin uses dual quaternions; programs that blend linearly are up to 0.1" in said.err
+    assert "Preserve Volume of Blender's armature modifier shows it as here" in said.err
     assert (geom.GetStageUpAxis(stage), geom.GetStageMetersPerUnit(stage)) == ("Y", 1.0)
     assert (stage.GetTimeCodesPerSecond(), stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (60.0, 0.0, FRAMES)
     prims = {prim.GetDisplayName(): prim for prim in stage.GetDefaultPrim().GetChildren()}
@@ -240,11 +245,73 @@ def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsy
     assert set(ids.tolist()) == set(range(36)), "90 a second are born, and none twice"
     root = skel.Root(prims["Tiny"])
     assert skel.BakeSkinning(root, usd.TimeCode(0) and __import__("pxr.Gf").Gf.Interval(0, FRAMES))
-    baked = geom.Mesh(stage.GetPrimAtPath(prims["Tiny"].GetPath().AppendChild("Mesh")))
+    baked = geom.Mesh(stage.GetPrimAtPath(prims["Tiny"].GetPath().AppendChild("Tiny_mesh")))
     for frame in (0, 7, FRAMES):
         world = np.array(geom.Xformable(baked).ComputeLocalToWorldTransform(frame))
         points = np.array(baked.GetPointsAttr().Get(frame)) @ world[:3, :3] + world[3, :3]
         np.testing.assert_allclose(points, character(frame), atol=2e-6)
+
+
+@pytest.mark.parametrize("value", ["on", "off", "true", "OFF"])
+def test_switches_have_the_words_of_the_help(value: str, project: Path, tmp_path: Path) -> None:
+    geom = pytest.importorskip("pxr.UsdGeom")
+    options = ("--node", "Sheet", "--frames", "0:1", "--option", f"normals={value}")
+    stage = pytest.importorskip("pxr.Usd").Stage.Open(str(exported(project, tmp_path / "a.usda", *options)))
+    has_normals = geom.Mesh(stage.GetPrimAtPath("/World/Sheet")).GetNormalsAttr().HasAuthoredValue()
+    assert has_normals is (value.lower() in ("on", "true"))
+
+
+def test_objects_and_materials_have_the_names_of_the_scene(tmp_path: Path) -> None:
+    usd, shade = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdShade")
+    sheet = ClothSettings(columns=4, rows=4, substeps=8)
+    settings = {"Cape": sheet, "Red flag": sheet, "Tiny": ModelSettings(path=str(TINY))}
+    nodes = tuple(Node(id=f"n{n}", name=name, settings=own) for n, (name, own) in enumerate(settings.items()))
+    path = tmp_path / "two.sinew"
+    save_project(path, Scene(nodes=nodes), ViewState())
+    names = list(settings)[:2]
+    model = load_model(exported(path, tmp_path / "a.glb", "--frames", "0:1"))
+    assert [material.name for material in model.materials][:2] == names
+    assert [section.name for section in model.mesh.sections][:2] == names
+    stage = usd.Stage.Open(str(exported(path, tmp_path / "a.usda", "--frames", "0:1")))
+    prims = [prim for prim in stage.Traverse() if prim.IsA(shade.Material)]
+    assert [prim.GetName() for prim in prims][:2] == ["Cape", "Red_flag"]
+    assert stage.GetPrimAtPath("/World/Tiny/Tiny_mesh")
+    joints = stage.GetPrimAtPath("/World/Tiny/Tiny_skeleton").GetAttribute("joints").Get()
+    assert {joint.rpartition("/")[2] for joint in joints} == set(load_model(TINY).skeleton.names)
+    geom = pytest.importorskip("alembic3d.AbcGeom")
+    archive = pytest.importorskip("alembic3d.Abc").IArchive(str(exported(path, tmp_path / "a.abc", "--frames", "0:1")))
+    for name in names:
+        assert list(geom.IPolyMesh(archive.getTop(), name).getSchema().getFaceSetNames()) == [name]
+
+
+def test_written_files_open_again_within_their_box(project: Path, tmp_path: Path) -> None:
+    scene = exported(project, tmp_path / "scene.glb", "--frames", "0:24")
+    model = load_model(scene)
+    assert model.skeleton.names == ("Sheet", "Tiny")
+    assert model.warnings == ("Points and lines are left out: Sparks / hot.",)
+    assert (model.mesh.targets.are_frames, model.mesh.targets.settable) == (True, ())
+    shown = GlbFrames(scene)
+    for mesh, joint in (("Sheet", 0), ("Tiny", 1)):
+        node = next(node for node in shown.shown if shown._nodes[node].name == mesh)
+        frames = np.stack(shown.frames_of(node))
+        entries, corners = joint_boxes(model.mesh, model.skin)
+        found = corners[entries == joint].reshape(-1, 3)
+        np.testing.assert_allclose([found.min(0), found.max(0)], [frames.min((0, 1)), frames.max((0, 1))], atol=1e-5)
+    only = load_model(exported(project, tmp_path / "sparks.glb", "--frames", "0:2", "--node", "Sparks / hot"))
+    assert (only.mesh.vertex_count, only.skeleton, only.clips) == (0, None, ())
+    assert only.warnings == ("Points and lines are left out: Sparks / hot.",)
+    again = tmp_path / "again.glb"
+    assert main(["export", str(scene), "--output", str(again)]) == 0
+    assert load_model(again).mesh.targets.are_frames, "converted"
+    cache = exported(project, tmp_path / "sheet.pc2", "--node", "Sheet", "--frames", "0:24")
+    for path in (cache, cache.with_suffix(".obj")):
+        lowest, highest = reach_of(load_model(path).mesh)
+        assert np.linalg.norm(highest.max(0) - lowest.min(0)) < 3.0
+    for name in ("tiny.ezm", "tiny.glb"):
+        assert main(["export", str(TINY), "--output", str(tmp_path / name)]) == 0
+        assert load_model(tmp_path / name).mesh.triangle_count == load_model(TINY).mesh.triangle_count
+    assert main(["pose", str(TINY), "--output", str(tmp_path / "posed.obj")]) == 0
+    assert load_model(tmp_path / "posed.obj").mesh.triangle_count == load_model(TINY).mesh.triangle_count
 
 
 @pytest.fixture(scope="module")
@@ -281,37 +348,38 @@ def test_guides_or_drawn_strands(fur_project: Path, tmp_path: Path, capsys: pyte
         assert ((lengths > 0.03) & (lengths < 0.13)).all()
 
 
-def test_a_vertex_texture_gives_every_vertex_in_every_frame(project, steps, tmp_path, monkeypatch):
-    exr = pytest.importorskip("OpenEXR")
-    vertex_texture = pytest.importorskip("sinew.sim.export.exr")
-    monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
-    path = exported(project, tmp_path / "a.exr", "--node", "Sheet")
-    about = json.loads(path.with_suffix(".json").read_text())
-    assert (about["width"], about["rows_per_frame"], about["height"]) == (20, 3, 75)
-    pixels = exr.File(str(path)).channels()["RGB"].pixels
-    wanted = steps["Sheet.positions"]
-    lines = [line.split() for line in path.with_suffix(".obj").read_text().splitlines()]
-    places = np.array([line[1:] for line in lines if line[0] == "vt"], float)
-    for frame in (0, 11, FRAMES):
-        # What a shader does: the vertex's own texture coordinate, so many rows further down.
-        u, v = places[:, 0] * about["width"], (1.0 - places[:, 1]) * about["height"] + 3 * frame
-        np.testing.assert_allclose(u % 1.0, 0.5, atol=1e-5)
-        found = wanted[0] + pixels[v.astype(int), u.astype(int)]
-        np.testing.assert_allclose(found, wanted[frame], atol=1e-7)
-    np.testing.assert_allclose(about["box_min"], wanted.min(axis=(0, 1)), atol=1e-7)
+def test_strands_of_a_groom_name_their_nearest_guides(fur_project: Path, tmp_path: Path, capsys) -> None:
+    pytest.importorskip("alembic3d")
+    from tests.unit.export.test_groom import opened, value
+
+    path = exported(fur_project, tmp_path / "a.abc", "--frames", "0", "--option", "purpose=groom")
+    assert "left out: Body; Unreal groom holds strands only" in capsys.readouterr().err
+    _, curves = opened(path)
+    guides, drawn = (
+        np.array(memoryview(curves[f"Hair_{name}"].getValue().getPositions())).reshape(count, -1, 3)
+        for name, count in (("guides", 12), ("strands", 40))
+    )
+    closest = value(curves["Hair_strands"], "V3i", "groom_closest_guides")
+    weights = value(curves["Hair_strands"], "V3f", "groom_guide_weights")
+    apart = np.linalg.norm(drawn[:, None, 0] - guides[None, :, 0], axis=2)
+    # The pose moves roots a little from where guides were chosen.
+    nearest = np.argsort(apart, axis=1)[:, :3]
+    assert np.mean([set(a) == set(b) for a, b in zip(closest.tolist(), nearest.tolist(), strict=True)]) > 0.6
+    of_closest = np.take_along_axis(apart, closest, axis=1)
+    assert (np.take_along_axis(weights, of_closest.argmin(axis=1)[:, None], axis=1)[:, 0] > 0.25).all()
 
 
 def test_wrong_options_are_reported(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, expected in (
         (["--node", "Nobody"], "there is no node 'Nobody'; there are: Sheet, Sparks / hot, Tiny"),
         (["--rate", "24"], "--rate 24: the simulation has 60 steps a second"),
-        (["--rate", "0"], "--rate 0: is not between"),
+        (["--rate", "0"], "'0' is not a number from 0.001 to 1000"),
         (["--clip", "fly"], "clip 'fly': no such clip; there are: "),
         (["--option", "colour=red"], "PC2 point cache has no option 'colour'; there are: none"),
         (["--node", "Sparks / hot"], "holds surface, of which there is none"),
     ):
         command = ["export", str(project), "--allow-outside", "--frames", "0:1", "--output", str(tmp_path / "a.pc2")]
-        assert main([*command, *options]) == 1
+        assert main([*command, *options]) == (2 if options == ["--rate", "0"] else 1)
         err = capsys.readouterr().err
         assert expected in err
         assert err.count("\n") == 1
@@ -330,8 +398,8 @@ def test_a_missing_package_is_reported_with_its_install_command(project, tmp_pat
 
 
 def test_a_file_that_reads_back_differently_is_not_written(project, tmp_path, capsys, monkeypatch):
-    def moved(files: tuple[Path, ...]) -> list[np.ndarray]:
-        return [points_file.read_pc2(files)[0] + np.float32(0.01)]
+    def moved(files: tuple[Path, ...]) -> list[FoundNode]:
+        return [FoundNode(points_file.read_pc2(files)[0].positions + np.float32(0.01))]
 
     monkeypatch.setattr(writing, "resolved", lambda name: moved if "read" in name else points_file.write_pc2)
     output = tmp_path / "a.pc2"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.cli import simulate as cli_simulate
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import save_project
+from sinew.app.jobs import simulate as cli_simulate
+from sinew.app.project.project_file import save_project
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from sinew import resources
-from sinew.app.cli import render
 from sinew.app.cli.main import main
-from sinew.app.cli.render import turned
+from sinew.app.jobs import render
+from sinew.app.jobs.render import turned
 from sinew.sim.assets.formats import resolved
 from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, VideoCodec, VideoOptions
 from sinew.sim.export.video_file import GifVideo, WebpVideo
@@ -248,7 +248,10 @@ def test_videos_without_their_package_are_refused(tmp_path, capsys, monkeypatch)
         path = tmp_path / f"a{format.suffixes[0]}"
         if format.module:
             assert main(["render", str(ARM), "--output", str(path)]) == 1
-            assert capsys.readouterr().err == f"sinew: {path}: needs the package av: pip install sinew[video]\n"
+            assert (
+                capsys.readouterr().err
+                == f"sinew: {path}: {format.name} needs the package av: pip install sinew[video]\n"
+            )
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from sinew import shaders
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.program_build import is_code
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 

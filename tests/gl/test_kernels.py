@@ -11,15 +11,15 @@ import pytest
 from sinew import shaders
 from sinew.app.cli.main import main
 from sinew.app.document.document import Document
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.cache.keys import node_keys
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, PinPreset
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.kernel.kind import KernelSettings
 from sinew.sim.kinds.oracle import HasOracle
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, ParamRef, Scene

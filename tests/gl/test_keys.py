@@ -10,9 +10,9 @@ from msgspec import structs
 
 from sinew import resources
 from sinew.app.cli.main import main
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import OpenedScene, opened
-from sinew.app.files.project_file import save_project
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.project.project_file import save_project
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters.modifiers.settings import LookAt
@@ -25,13 +25,14 @@ from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.strips import Strip
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
+from tests.permissions import OWN
 
 LAST = 75
 
@@ -108,7 +109,7 @@ def character_scene() -> OpenedScene:
 
     All collide with its skin, whose friction has keys, besides the other colliders.
     """
-    shipped = opened(resources.path("projects") / "whirlwind.sinew")
+    shipped = opened(resources.path("projects") / "whirlwind.sinew", OWN)
     reach = (0.0, 0.3, 0.6), (0.5, 0.9, 0.3)
     keys = {
         "humanoid": [curve("transform", "position", 2, *zip(*reach, strict=True)),

@@ -15,13 +15,13 @@ from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters.modifiers.settings import CopyRotation, FootPlanting, Modifier, TwoBoneIK
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.maths import quaternion
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.engine import Engine
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 

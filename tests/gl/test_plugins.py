@@ -9,26 +9,31 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sinew.app import plugins
 from sinew.app.cli.main import main
-from sinew.app.cli.scene import opened
 from sinew.app.farm.parts import parts_folder
-from sinew.app.files.project_file import load_project, save_project
-from sinew.app.files.project_json import ProjectError
+from sinew.app.headless.scene import opened
+from sinew.app.jobs.job import Command, words_of
+from sinew.app.jobs.options import with_plugins
+from sinew.app.plugins import plugins
+from sinew.app.project.project_file import load_project, save_project
+from sinew.app.project.project_json import ProjectError
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Adds, Edits, Files, Form
 from tests.conftest import REPO_ROOT
+from tests.permissions import OWN
 from tests.plugins.packages import install
 from tests.processes import finished
 
 BROKEN = {
     "kinds:half": ("broken_half:KIND", "ValueError: the other half"),
     "kinds:no_kind": ("broken_no_kind:KIND", "is of the type int, not a Kind"),
-    "kinds:old": ("broken_old:KIND", "is written for api=2; this program has 1"),
+    "kinds:old": ("broken_old:KIND", "is written for api=1; this program has 2"),
     "kinds:leaves": ("broken_leaves:KIND", "SystemExit: 5"),
     "kinds:missing": ("no_such_module:KIND", "ModuleNotFoundError: No module named 'no_such_module'"),
     "kinds:rope2": ("acme_rope.kind:ROPE", "the name acme.rope is taken by acme-rope 1.0"),
     "kinds:plain": ("broken_plain:KIND", "'rope' is no name of a type; allowed: VENDOR.NAME"),
-    "kinds:settings": ("broken_settings:KIND", "TypeError: Missing required argument 'x'"),
+    "kinds:settings": ("broken_settings:KIND",
+                       "the setting x of S has no default; write `x: Annotated[TYPE, param(...)] = VALUE`"),
     "formats:obj": ("broken_format:FORMAT", "ValueError: .obj is taken already"),
     "formats:int": ("broken_no_kind:KIND",
                     "is of the type int; allowed: ModelFormat, StrandFormat, SceneFormat, VideoFormat"),
@@ -38,19 +43,26 @@ BROKEN = {
 """Entry points of a package, and what is reported of them."""
 
 ROPE = "import dataclasses\nfrom acme_rope.kind import ROPE\n"
+OLD = """
+from sinew.sim.kinds.contract import AddEntry, Kind
+from sinew.sim.scene.params import Settings
+class S(Settings, frozen=True, kw_only=True):
+    kind = "acme.old"
+KIND = Kind(name="acme.old", api=1, label="Old", icon="node", settings=S, adds=(AddEntry("old", "O", "O.", print),))
+"""
 MODULES = {
     "broken_half.py": ROPE + """
 from sinew.sim.assets.formats import MODEL_FORMATS, ModelFormat
 from sinew.sim.kinds import register
 class Half(ROPE.settings, frozen=True):
     kind = "acme.half"
-register(dataclasses.replace(ROPE, name="acme.half", settings=Half, adds=()))
+register(dataclasses.replace(ROPE, name="acme.half", settings=Half, parts=()))
 MODEL_FORMATS.register(ModelFormat(key="half", name="Half", suffixes=(".half",), reader=print))
 print("half of it")
 raise ValueError("the other\\nhalf")
 """,
     "broken_no_kind.py": "KIND = 3",
-    "broken_old.py": ROPE + "KIND = dataclasses.replace(ROPE, api=2)",
+    "broken_old.py": OLD,
     "broken_leaves.py": "raise SystemExit(5)",
     "broken_plain.py": ROPE + "KIND = dataclasses.replace(ROPE, name='rope')",
     "broken_settings.py": ROPE + """
@@ -58,7 +70,7 @@ from sinew.sim.scene.params import Settings
 class S(Settings, frozen=True, kw_only=True):
     kind = "acme.s"
     x: int
-KIND = dataclasses.replace(ROPE, name="acme.s", settings=S, adds=())
+KIND = dataclasses.replace(ROPE, name="acme.s", settings=S, parts=())
 """,
     "broken_format.py": """
 from sinew.sim.assets.formats import ModelFormat
@@ -158,7 +170,7 @@ def test_nodes_of_another_version_are_updated_or_kept(site, project, loaded):
         return [node.settings.length for node in found.scene.of_kind("acme.rope")], found.warnings
 
     loaded(site)
-    KINDS["acme.rope"] = dataclasses.replace(KINDS["acme.rope"], version=3, migrate=migrate)
+    KINDS["acme.rope"] = dataclasses.replace(KINDS["acme.rope"], version=3).with_parts(Edits(migrate=migrate))
     content, length = json.loads(project.read_text()), 1.0 + 3 / 16
     assert opened(2) == ([length, 2.0 + 3 / 16], ())
     assert opened(3) == ([length, 0.5], ())
@@ -189,21 +201,38 @@ def test_broken_plugins_disable_only_themselves(site, project, tmp_path, loaded,
     assert json.loads(capsys.readouterr().out)["kinds"] == {"light": 1, "acme.rope": 2}
 
 
+def test_nodes_of_a_plug_in_for_another_api_are_kept(loaded, tmp_path, capsys):
+    install(tmp_path / "old", "old", {"kinds:old": "broken_old:KIND"}, {"broken_old.py": OLD})
+    loaded(tmp_path / "old")
+    line = "sinew: plug-in old of old 0.1: warning: is written for api=1; this program has 2\n"
+    assert capsys.readouterr().err == line
+    node = {"id": "o", "name": "Old", "acme.old": {"x": 3}, "plugin": {"package": "old 0.1", "kind_version": 1}}
+    path = tmp_path / "a.sinew"
+    path.write_text(json.dumps({"format": "sinew-project", "version": 3, "nodes": [node]}))
+    project = load_project(path)
+    unknown = "Old has the unknown type acme.old of the plug-in old 0.1; it is kept but not shown"
+    assert project.warnings == (unknown,)
+    save_project(path, project.scene, project.view_state, project.unknown)
+    assert [saved for saved in json.loads(path.read_text())["nodes"] if saved["id"] == "o"] == [node]
+
+
 def test_functions_of_a_kind_that_raise_are_replaced_and_reported_once(site, loaded, tmp_path, capsys):
     text = ROPE + """
+from sinew.sim.kinds.contract import Adds, Edits, Files, Form
 def failing(*_):
     raise ZeroDivisionError("division by zero")
 KIND = dataclasses.replace(ROPE, name="acme.bad", settings=type("B", (ROPE.settings,), {"kind": "acme.bad"}),
-    adds=(dataclasses.replace(ROPE.adds[0], id="bad", make=failing),), files=failing, idle=failing, completed=failing)
+    parts=(Adds((dataclasses.replace(ROPE.part(Adds).entries[0], id="bad", make=failing),)), Files(failing),
+           Form(failing), Edits(failing)))
 """  # fmt: skip
     install(tmp_path / "bad", "bad", {"kinds:bad": "acme_bad:KIND"}, {"acme_bad.py": text})
     loaded(site, tmp_path / "bad")
     kind = KINDS["acme.bad"]
-    node = kind.adds[0].make(None)
+    node = kind.part(Adds).entries[0].make(None)
     assert node.kind == "acme.bad"
-    assert kind.files(node.settings) == ()
-    assert kind.idle(node) == frozenset()
-    assert kind.completed(None, node, None) is node
+    assert kind.part(Files).used(node.settings) == ()
+    assert kind.part(Form).idle(node) == frozenset()
+    assert kind.part(Edits).completed(None, node, None) is node
     line = "sinew: plug-in bad of bad 0.1: warning: ZeroDivisionError: division by zero\n"
     assert capsys.readouterr().err == line
 
@@ -220,10 +249,12 @@ def test_a_queued_command_needs_its_plugins(site, project, tmp_path, loaded, cap
     assert required("acme-rope 1.0") == (0, "")
     assert required("acme-rope 1.1") == (1, "sinew: plug-in acme-rope 1.1: there is acme-rope 1.0")
     assert required("broken 0.1") == (1, "sinew: plug-in broken 0.1: leaves: SystemExit: 5")
-    assert plugins.options_of_child(["a 1", "b 2", "a 1"]) == ["--require-plugin", "a 1", "--require-plugin", "b 2"]
     assert main(["info", str(project), "--require-plugin"]) == 2
-    given = ["--require-plugin", "a 1"]
-    assert plugins.options_of_child(["a 1", "b 2"], given) == ["--require-plugin", "b 2"]
+    scene = load_project(project).scene
+    for given in ((), ("acme-rope 1.0",), ("a 1",)):
+        job = with_plugins(Command(require_plugin=given), scene)
+        assert job.require_plugin == tuple(dict.fromkeys((*given, "acme-rope 1.0")))
+    assert words_of(job)[1:] == ["--require-plugin", "a 1", "--require-plugin", "acme-rope 1.0"]
 
 
 def test_tasks_of_a_farm_name_the_plugins(site, project, tmp_path, loaded):
@@ -238,7 +269,7 @@ def test_tasks_of_a_farm_name_the_plugins(site, project, tmp_path, loaded):
 
 def test_parts_of_an_output_depend_on_the_files_of_the_plugins_in_use(site, project, tmp_path, loaded):
     def parts() -> Path:
-        return parts_folder(tmp_path / "a.csv", opened(project), ["sweep"])
+        return parts_folder(tmp_path / "a.csv", opened(project, OWN), b"sweep")
 
     folder = tmp_path / "site"
     shutil.copytree(site, folder)

@@ -182,7 +182,7 @@ def morphing(random: np.random.Generator, *, tangents: bool) -> Mesh:
     deltas[..., :3] = 0.5 * random.normal(size=(*deltas.shape[:2], 3))
     names = tuple("abcde")
     targets = Targets(
-        firsts, counts, starts, np.array([0, 1, 2, 3, 4, 3], np.int32), deltas, names, np.zeros(len(names))
+        firsts, counts, starts, np.array([0, 1, 2, 3, 4, 3], np.int32), deltas, names, np.zeros(5), np.zeros(5, bool)
     )
     return dataclasses.replace(cloud(MORPH_VERTICES, random, tangents=tangents), targets=targets)
 

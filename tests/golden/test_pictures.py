@@ -8,7 +8,6 @@ from sinew.sim.assets.images import load_image
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -16,6 +15,7 @@ from sinew.sim.kinds.emitter.presets import with_preset
 from sinew.sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.render.render_view import JointRef, Overlay
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene

@@ -17,9 +17,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from sinew import shaders
-from sinew.app import bootstrap
 from sinew.app.editor.editor import Editor
 from sinew.app.kinds.kernel.panel import PAUSE
+from sinew.app.session import bootstrap
 from sinew.resources import path as resource
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Answers

@@ -28,8 +28,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
 
 from sinew.app.editor.editor import Editor
-from sinew.app.files.project_file import PROJECT_SUFFIX, load_project, save_project
 from sinew.app.files.project_files import UnsavedAnswer
+from sinew.app.project.project_file import PROJECT_SUFFIX, load_project, save_project
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Answers, Clock
 

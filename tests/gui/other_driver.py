@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-from sinew.app import bootstrap
+from sinew.app.session import bootstrap
 
 bootstrap.prepare()
 
 from PySide6.QtWidgets import QApplication  # noqa: E402  (sharing contexts is settled before)
 
 from sinew.app.editor.editor import Editor  # noqa: E402
-from sinew.app.files.project_file import cache_folder  # noqa: E402
+from sinew.app.project.project_file import cache_folder  # noqa: E402
 from sinew.sim.cache.bake import Bake  # noqa: E402
 
 LONG = 600.0
@@ -62,7 +62,7 @@ class OtherDriver:
 
 def observed(session: OtherDriver, project: Path, node: str) -> dict[str, object]:
     editor, steps = session.editor, []
-    session.open(project)
+    session.open(project, drawn=True)
     bake, simulated = Bake(cache_folder(project)), []
     for cls in {type(system) for system in editor.client.engine.simulation.systems.values()}:
         cls.step = lambda self, _: simulated.append(self)

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QApplication
 
 from sinew import shaders
 from sinew.app.files import file_watch
-from sinew.app.files.digest import file_digest
 from sinew.app.files.file_watch import FileWatch
-from sinew.app.files.project_file import load_project, save_project
 from sinew.app.files.project_files import UnsavedAnswer
 from sinew.app.files.recovery import RecoveryStore
-from sinew.app.files.settings_store import data_folder
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.digest import file_digest
+from sinew.app.project.project_file import load_project, save_project
+from sinew.app.project.settings_store import data_folder
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.assets.gltf.file import split_file
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.hair.settings import HairSettings

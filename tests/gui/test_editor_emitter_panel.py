@@ -5,24 +5,27 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.files.project_file import load_project
+from sinew.app.document.keyed_values import curves_ref
+from sinew.app.project.project_file import load_project
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Presets
 from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.kinds.emitter.presets import PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSource, ParticleLook
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.curves import Curve, Key
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
 from sinew.widgets.outliner_entries import EntryKind
-from tests.gui.editor_harness import NodeStage, Session, messages, picture, play, trigger
+from tests.gui.editor_harness import NodeStage, Session, messages, play, settled, trigger
 
-OFFERED = KINDS["emitter"].presets
+OFFERED = KINDS["emitter"].part(Presets)
 NODE = ("muted", "solo")
 
 
 def drawn(editor):
-    picture(editor)
+    settled(editor)
     QApplication.processEvents()
 
 
@@ -63,9 +66,8 @@ def stage(fresh):
 
 
 @pytest.fixture
-def on_skin(fresh, qtbot, arm):
-    Session(qtbot).load(fresh, arm)
-    stage = Stage(fresh, Selection(node="model-1"))
+def on_skin(editor):
+    stage = Stage(editor, Selection(node="model-1"))
     assert stage.settings.source is EmitterSource.FACES
     return stage
 
@@ -100,6 +102,19 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
     assert stage.settings.capacity == needed
     assert stage.status.warning == ""
     assert stage.document.undo_stack.count() == 1
+
+
+def test_the_button_and_the_warning_name_the_capacity_of_the_largest_keys(stage):
+    stage.set(rate=1000.0, lifetime=1.0, lifetime_variance=0.0, capacity=1200)
+    assert stage.status.warning == ""
+    keys = (Key(0.0, 1000.0), Key(2.0, 1400.0))
+    stage.document.set_value(curves_ref(stage.node), (Curve(part="emitter", field="rate", keys=keys),))
+    drawn(stage.editor)
+    assert "take 1,401 particles" in stage.status.warning
+    assert stage.head.remedy_button.text() == "Set capacity to 1,401"
+    stage.head.remedy_button.click()
+    drawn(stage.editor)
+    assert (stage.settings.capacity, stage.status.warning) == (1401, "")
 
 
 def test_another_seed_is_one_edit_and_changes_particles(stage):
@@ -307,7 +322,7 @@ class Handled(NodeStage):
     def set(self, **values):
         self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
         self.document.undo_stack.clear()
-        picture(self.editor)
+        settled(self.editor)
 
     def knob(self, kind, point=0, axis=0):
         handles = self.editor.kind_panels["emitter"].tool._handles()

@@ -5,11 +5,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
 from sinew.sim.kinds.hair import generation as growing
 from sinew.sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, picture, set_values, trigger
+from tests.gui.editor_harness import Session, set_values, settled, trigger
 from tests.strand_samples import arcs, hair_bytes
 
 
@@ -27,7 +28,7 @@ def added(editor, action="add.hair"):
 
 
 def strands_of(editor, node):
-    picture(editor)
+    settled(editor)
     return editor.client.engine.simulation.systems[node.id].strands
 
 
@@ -90,7 +91,7 @@ def test_a_lost_model_is_reported_and_unstable_springs_have_a_remedy(editor):
     assert remedy.text == f"Set substeps to {node.settings.substeps}"
     assert panel.remedy(node, None) is None
     editor.document.remove_node(character.id)
-    picture(editor)
+    settled(editor)
     assert "no longer in the scene" in panel.note(editor.document.scene.node(node.id), None)
 
 
@@ -153,7 +154,7 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     assert (node.settings.source, node.attachment.node, node.name) == (HairSource.FILE, character.id, "curls")
     qtbot.waitUntil(lambda: path in editor.scene_files.assets.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
-    assert {"guides", "comb", "density_texture"} <= KINDS["hair"].idle(node)
+    assert {"guides", "comb", "density_texture"} <= KINDS["hair"].part(Form).idle(node)
     project = tmp_path / "a.sinew"
     assert editor.files.save_to(project)
     assert '"file": "curls.hair"' in project.read_text()
@@ -167,7 +168,7 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     assert len(lines) == 1
     assert "no such file" in lines[0]
     editor.document.select(Selection(node=node.id))
-    picture(editor)
+    settled(editor)
     panel = editor.kind_panels["hair"]
     remedy = panel.remedy(editor.document.selected, None)
     assert remedy.text == "Locate…"

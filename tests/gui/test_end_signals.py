@@ -2,8 +2,8 @@ import signal
 
 import pytest
 
-from sinew.app.files.project_file import load_project, save_project
 from sinew.app.files.recovery import RecoveryStore
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState

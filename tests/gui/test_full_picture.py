@@ -150,7 +150,7 @@ def test_a_new_model_is_drawn_in_pieces(session, arm, calls, monkeypatch, qtbot)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.LONG_PICTURE", 0.0)
     monkeypatch.setattr(GL, "glGenerateMipmap", None)
-    editor = session.start()
+    editor = session.start(drawn=True)
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("pictures of a new model are drafts on software renderers only")
     with qtbot.waitSignal(editor.files.opened, timeout=60000):
@@ -214,3 +214,24 @@ def test_an_image_that_stands_still_gets_smoother_until_something_changes(editor
     assert pictures._sample == 0
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SAMPLES", 0)
     np.testing.assert_array_equal(picture(editor), plain)
+
+
+def test_another_step_starts_the_samples_anew(sparkling, monkeypatch, qtbot):
+    """A seek or a bake simulates while nothing is edited and the playhead stands still."""
+    editor, pictures = sparkling, pictures_of(sparkling)
+    editor.playback.step_simulation()
+    picture(editor)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SAMPLES", 32)
+    editor.viewport.update()
+    qtbot.waitUntil(lambda: pictures._sample >= 4, timeout=60000)
+    runner = editor.client.runner
+    with editor.viewport.gl_current():
+        for step in range(2, 40):
+            runner.advance(step)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SAMPLES", 4)
+    qtbot.waitUntil(lambda: pictures._last_sample == 4, timeout=60000)
+    qtbot.waitUntil(lambda: pictures._sample == 4 and not editor.tasks.has(Priority.DRAW), timeout=60000)
+    shown = picture(editor)
+    editor.viewport.update()
+    qtbot.waitUntil(lambda: pictures._sample == 4 and not editor.tasks.has(Priority.DRAW), timeout=60000)
+    np.testing.assert_array_equal(shown, picture(editor))

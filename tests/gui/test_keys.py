@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtTest import QTest
 
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.curves import Curve, Key, KeyMode

@@ -4,7 +4,7 @@ from tests.processes import finished
 
 CHILD = """
 import json, os, sys
-from sinew.app import bootstrap
+from sinew.app.session import bootstrap
 from PySide6.QtCore import QEventLoop, Qt, QTimer
 from sinew.app.editor.editor import Editor
 

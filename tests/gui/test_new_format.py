@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 
 from sinew.app.cli.main import main
-from sinew.app.editor.dialogs import Dialogs
+from sinew.app.session.dialogs import Dialogs
 from sinew.sim.assets.formats import MODEL_FORMATS, ModelFormat
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.raw import ModelError, RawMesh, RawModel, RawSection, RawVertices

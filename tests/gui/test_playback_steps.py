@@ -2,14 +2,15 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import opened
-from sinew.app.timeline.playback import STEP_BUDGET, Playback
-from sinew.sim.engine import Engine
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import opened
+from sinew.app.session.playback import STEP_BUDGET, Playback
 from sinew.sim.gl.context import Context
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import PlaybackSettings
 from tests.gui.editor_harness import Clock
+from tests.permissions import OWN
 
 
 class Steps:
@@ -108,7 +109,7 @@ def test_slow_motion_interpolates_between_steps(qapp):
 
 
 def test_the_cape_moves_as_the_command_line_simulates_it(qapp):
-    scene = opened(resources.path("projects") / "cape.sinew")
+    scene = opened(resources.path("projects") / "cape.sinew", OWN)
     with Context.headless() as context:
         run = SceneRun(context, scene)
         run.advance_to(70)  # more than the 64 of the walk

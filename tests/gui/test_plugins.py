@@ -6,17 +6,18 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from sinew import shaders
-from sinew.app import plugins
-from sinew.app.editor.dialogs import Dialogs
 from sinew.app.output.jobs import FAILED, OutputJob
+from sinew.app.plugins import plugins
+from sinew.app.session.dialogs import Dialogs
 from sinew.widgets.plugin_list import PluginList
-from tests.gui.editor_harness import Clock, Mouse, messages, picture, play, positions
+from tests.gui.editor_harness import Clock, Mouse, messages, play, positions, settled
+from tests.permissions import OWN
 from tests.plugins.packages import install
 
 BAD_PANEL = """
 import dataclasses
 from acme_rope.kind import ROPE
-from sinew.sim.kinds.contract import Command, Panel, Tool
+from sinew.sim.kinds.contract import Adds, Command, Form, Panel, Tool
 
 class BadTool(Tool):
     def hover(self, place):
@@ -38,9 +39,8 @@ class Settings(ROPE.settings, frozen=True):
     kind = "acme.bad"
 
 KIND = dataclasses.replace(
-    ROPE, name="acme.bad", settings=Settings, adds=(dataclasses.replace(ROPE.adds[0], id="bad"),), icon="no such icon",
-    panel="acme_bad:BadPanel",
-)
+    ROPE, name="acme.bad", settings=Settings, icon="no such icon",
+).with_parts(Adds((dataclasses.replace(ROPE.part(Adds).entries[0], id="bad"),)), Form(panel="acme_bad:BadPanel"))
 """
 
 
@@ -59,7 +59,7 @@ def test_a_panel_that_raises_disables_only_itself(session, loaded, site, tmp_pat
     rope = added(editor, "add.rope")
     Mouse(editor.viewport).hover(QPointF(10.0, 10.0))
     editor.window.actions_table["simulate.acme.bad.bad"].trigger()
-    picture(editor)
+    settled(editor)
     before = positions(editor, rope.id)
     play(editor, 3)
     assert positions(editor, rope.id).shape == before.shape == positions(editor, bad.id).shape
@@ -116,7 +116,7 @@ def test_a_job_whose_process_lacks_the_plugin_fails_in_one_line(session, loaded,
     added(editor, "add.rope")
     queue = editor.output.queue
     folder, project = queue.snapshot()
-    job = OutputJob(tmp_path / "a.png", ["render", str(project), "--output", str(tmp_path / "a.png")], folder)
+    job = OutputJob(tmp_path / "a.png", ["render", str(project), "--output", str(tmp_path / "a.png")], folder, OWN)
     queue.add(job)
     qtbot.waitUntil(lambda: job.state == FAILED, timeout=120000)
     assert job.text == "plug-in acme-rope 1.0: is not loaded"
@@ -126,7 +126,7 @@ def test_a_saved_shader_of_a_plugin_is_used_and_its_errors_name_file_and_line(se
     loaded(site)
     editor = session.start(clock=Clock())
     rope = added(editor, "add.rope")
-    picture(editor)
+    settled(editor)
     file = Path(shaders.path_of("acme.rope/link.glsl"))
     assert file.is_relative_to(site)
     text, watch = file.read_text(), editor.disk_changes.watch

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sinew.app.files.project_file import save_project
+from sinew.app.project.project_file import save_project
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings

@@ -3,13 +3,14 @@
 Functions are named as in shaders/particles.  It is written to be read, not to be fast.
 """
 
+import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.colliders.oracle import bounce, collider_contact, local_points
+from sinew.sim.colliders.oracle import Contact, collider_contact, contact_velocity, local_points
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, hash_number
 from sinew.sim.kinds.emitter.block import constants_of, drag_terms
@@ -33,7 +34,6 @@ from tests.oracles.sweep import swept_contact
 Float64 = npt.NDArray[np.float64]
 
 DEAD = -1.0
-STICK_SLOP = 1e-3
 
 
 @dataclass(slots=True)
@@ -175,10 +175,10 @@ def moved_on(
     if not len(indices):
         return
     time = (span[1] - span[0]) * STEP_TIME
-    left, gain, _ = drag_terms(settings.drag, time)
     start, before = slots.positions[indices], slots.velocities[indices]
-    velocity = before * left + acceleration(settings, start, pattern) * gain
-    position, velocity, touched, held = _met(settings, actions, start, start + time * velocity, velocity, span)
+    middle = start + 0.5 * drag_terms(settings.drag, time)[1] * before
+    pull = acceleration(settings, middle, pattern)
+    position, velocity, touched, held = _met(settings, actions, start, before, pull, span)
     if settings.collision is CollisionResponse.DIE:
         slots.lives[indices[touched & ~held]] = DEAD
     lives = slots.lives[indices] >= 0.0
@@ -186,12 +186,14 @@ def moved_on(
 
 
 def _met(
-    settings: EmitterSettings, actions: Actions, start: Float64, position: Float64, velocity: Float64,
+    settings: EmitterSettings, actions: Actions, start: Float64, before: Float64, pull: Float64,
     span: tuple[float, float],
 ) -> tuple[Float64, Float64, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:  # fmt: skip
     """Places and velocities after all contacts, who touched something, and who was carried along."""
     touched, held = np.zeros(len(start), bool), np.zeros(len(start), bool)
     response, clearance, time = settings.collision, settings.clearance, (span[1] - span[0]) * STEP_TIME
+    position, velocity = flown(start, before, pull, settings.drag, np.full(len(start), time))
+    flight = (start, before, np.full(len(start), time))
     if response is CollisionResponse.NONE:
         return position, velocity, touched, held
     attached = start.copy()
@@ -201,7 +203,7 @@ def _met(
         contact = swept_contact(state, start, position, span[0], span[1], STEP_TIME, time)
         touches = contact.distance < clearance
         if response is CollisionResponse.BOUNCE:
-            position, velocity = bounce(position, velocity, contact, clearance, time)
+            position, velocity, flight = bounced(position, velocity, contact, clearance, flight, pull, settings.drag)
         else:
             pushed = position + (clearance - contact.distance)[:, None] * contact.normal
             position = np.where(touches[:, None], pushed, position)
@@ -216,15 +218,55 @@ def _met(
     )
 
 
+def flown(start: Float64, velocity: Float64, pull: Float64, drag: float, times: Float64) -> tuple[Float64, Float64]:
+    """Places and velocities (n, 3) after times (n,) [s] of a constant acceleration and drag."""
+    left, gain, square = np.array([drag_terms(drag, time) for time in times]).T[..., None]
+    return start + gain * velocity + square * pull, left * velocity + gain * pull
+
+
+def bounced(
+    position: Float64, velocity: Float64, contact: Contact, clearance: float,
+    flight: tuple[Float64, Float64, Float64], pull: Float64, drag: float,
+) -> tuple[Float64, Float64, tuple[Float64, Float64, Float64]]:  # fmt: skip
+    """Places and velocities at the end of a flight that bounced at its contact, and the flight from there.
+
+    A flight is its start (n, 3), velocity there (n, 3) and duration (n,).
+    """
+    start, before, times = flight
+    along = functools.partial(np.einsum, "ij,ij->i", contact.normal)
+    gap = contact.distance - clearance
+    speed, push = along(velocity - contact.velocity), along(pull - drag * velocity)
+    impact = np.sqrt(np.maximum(speed**2 - 2.0 * push * gap, 0.0))
+    nears = (speed < 0.0) & (gap < 0.0)
+    after = np.where(nears, np.clip(2.0 * gap / np.where(nears, speed - impact, -1.0), 0.0, times), 0.0)
+    met, at_contact = flown(start, before, pull, drag, times - after)
+    approach = -along(at_contact - contact.velocity)
+    hits = np.where(approach > np.abs(push) * times, contact.restitution, 0.0)
+    answered = contact_velocity(at_contact, replace(contact, restitution=hits), 0.0)
+    end, last = flown(met, answered, pull, drag, after)
+    rest = replace(contact, distance=contact.distance + along(end - position), restitution=0.0)
+    slower = contact_velocity(last, rest, 0.0)
+    held = slower - last - along(slower - last)[:, None] * contact.normal
+    lies = (rest.distance < clearance)[:, None]
+    lifted = end + (clearance - rest.distance)[:, None] * contact.normal + 0.5 * after[:, None] * held
+    end, last = np.where(lies, lifted, end), np.where(lies, slower, last)
+    touches = gap < 0.0
+    here = touches[:, None]
+    later = np.where(here, met, start), np.where(here, answered, before), np.where(touches, after, times)
+    return np.where(here, end, position), np.where(here, last, velocity), later
+
+
 def carried(
     colliders: Sequence[ColliderState], start: Float64, span: tuple[float, float], clearance: float
 ) -> tuple[Float64, npt.NDArray[np.bool_]]:
     """Places (n, 3) after the first collider that a point sits on took it along, and which points sit on one."""
     place, held = start.copy(), np.zeros(len(start), bool)
     for state in colliders:
-        distance = collider_contact(state, start, span[0], STEP_TIME, STEP_TIME).distance
-        sits = ~held & (np.abs(distance - clearance) < STICK_SLOP)
-        taken = world_points(state, local_points(state, start, span[0]), span[1])
+        contact = collider_contact(state, start, span[0], STEP_TIME, STEP_TIME)
+        slop = 1e-5 + 1e-6 * np.abs(start).max(axis=1)
+        sits = ~held & (np.abs(contact.distance - clearance) < slop)
+        lifted = start + (clearance - contact.distance)[:, None] * contact.normal
+        taken = world_points(state, local_points(state, lifted, span[0]), span[1])
         place, held = np.where(sits[:, None], taken, place), held | sits
     return place, held
 

@@ -1,5 +1,7 @@
 """Prints boxes of an FBX file as JSON, evaluated by ufbx itself: stack, time [s], lowest and highest corner [m].
 
+Arguments: the file, and the part of a frame by which the times are later than frames, 0 by default.
+
 A program of its own, because the binding can crash when it frees objects.
 """
 
@@ -50,10 +52,12 @@ def main():
                 load_external_files=False,
             )
         )
+    later = float(sys.argv[2]) if len(sys.argv) > 2 else 0.0
     rate, found = hold(scene.settings).frames_per_second, []
     for stack in items(scene.anim_stacks):
         count = int((stack.time_end - stack.time_begin) * rate + 1e-6)
-        for frame in sorted({0, count // 3, count // 2, count}):
+        for frame in sorted({0, count // 3, count // 2, count - (later > 0.0)}):
+            frame = max(frame, 0) + later
             time = stack.time_begin + frame / rate
             posed = hold(ufbx.evaluate_scene(scene, hold(stack.anim), time, evaluate_skinning=True))
             found.append((stack.name, frame / rate, *box(posed)))

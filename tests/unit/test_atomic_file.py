@@ -1,5 +1,6 @@
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinew.sim.export.atomic_file import atomic_file, atomic_path
-from sinew.sim.notes import KEPT, Notes
+from sinew.sim.export.atomic_file import atomic_file, atomic_path, write_atomically
+from sinew.sim.notes import NOTES_MAX, Notes
 from sinew.sim.printable import cell_text, counted, printable, printable_json, size_text, text_of_cell
 
 
@@ -88,8 +89,8 @@ def test_json_stays_the_same_to_programs(value: dict[str, list[str]]) -> None:
 def test_notes_keep_each_once_and_count_the_rest() -> None:
     notes = Notes(["a", "b", "a"])
     assert notes == ["a", "b"]
-    notes.extend(str(number) for number in range(KEPT))
-    assert len(notes) == KEPT + 1
+    notes.extend(str(number) for number in range(NOTES_MAX))
+    assert len(notes) == NOTES_MAX + 1
     assert notes[-1] == "2 more warnings are not shown."
     copied = notes.copy()
     copied.append("x")
@@ -116,3 +117,11 @@ def test_formulas_are_text_in_cells(text: str) -> None:
 def test_numbers_and_words_stay_as_they_are_in_cells(text: str) -> None:
     assert cell_text(text) == text
     assert text_of_cell(text) == text
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    with pytest.raises(FileNotFoundError, match=f"the folder {re.escape(str(folder))} does not exist"):
+        write_atomically(folder / "a.json", b"")
+    with pytest.raises(FileNotFoundError, match=r"the folder .*gone does not exist"), atomic_path(folder / "a.mp4"):
+        pass

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinew import resources
-from sinew.app.files.project_file import load_project
+from sinew.app.project.project_file import load_project
 from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, checksum, free
 from sinew.sim.cache.sweep import SweepError, axis_of, combinations, with_values
 from sinew.sim.scene.params import ParamError

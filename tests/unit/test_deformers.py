@@ -33,6 +33,7 @@ from sinew.sim.characters.playing import (
 from sinew.sim.characters.prepared import bone_segments
 from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Adds
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from tests.model_samples import mesh_of, model_of
@@ -256,7 +257,7 @@ def test_arms_that_swing_do_not_count() -> None:
 def test_real_characters_are_lit_and_seen_from_their_front(assets: Path, name: str, yaw: float) -> None:
     model = load_model(assets / "ezm" / f"{name}.ezm")
     assert front_at_first(model) == yaw
-    (light,) = KINDS["light"].companions(model, Node(id="m", settings=ModelSettings()), Scene())
+    (light,) = KINDS["light"].part(Adds).companions(model, Node(id="m", settings=ModelSettings()), Scene())
     assert light.transform.position[2] * (1.0 if yaw == 0.0 else -1.0) > 0.0
 
 

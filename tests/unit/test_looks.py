@@ -8,9 +8,9 @@ from PIL import Image
 
 from sinew import resources
 from sinew.app.document.document import Document
-from sinew.app.files.project_file import load_project, save_project
-from sinew.app.files.project_json import ProjectError
-from sinew.app.files.project_paths import outside_files
+from sinew.app.project.project_file import load_project, save_project
+from sinew.app.project.project_json import ProjectError
+from sinew.app.project.project_paths import outside_files
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
 from sinew.sim.characters.materials import (

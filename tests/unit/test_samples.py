@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from sinew import resources
-from sinew.app.files.project_file import load_project
+from sinew.app.project.project_file import load_project
 from sinew.resources import make_samples
 from sinew.resources.samples import head_model, tiny_model
 from sinew.sim.animation.evaluate import evaluate_pose

@@ -29,6 +29,7 @@ from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import FlipV, SkinningMethod, UpAxis
 from sinew.sim.colliders.skin_mesh import covered_shares
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
 from sinew.sim.memo import Memo
 from sinew.sim.scene.params import Param, ParamError, Role, params_of, validated
 from sinew.sim.scene.playback import LoopMode
@@ -125,7 +126,8 @@ class CheckBox(QCheckBox):
 
 
 def choice_text(member: enum.Enum) -> str:
-    known = next((kind.choices[member] for kind in KINDS.values() if member in kind.choices), _TEXTS.get(member))
+    choices = [kind.part(Form).choices for kind in KINDS.values()]
+    known = next((texts[member] for texts in choices if member in texts), _TEXTS.get(member))
     return known or str(member.value).replace("-", " ").replace("_", " ").capitalize()
 
 
@@ -139,7 +141,7 @@ def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
         return CurveEditor(record)
     if record.declared.role is Role.PATH:
         return PathEditor(record.declared.suffixes)
-    if record.declared.role in (Role.TARGET, Role.SECTION) and record.type is tuple:
+    if record.declared.role in (Role.TARGET, Role.SECTION, Role.BONE) and record.type is tuple:
         return NodesEditor(choices)
     if record.declared.role in NAMED_ROLES and record.type is str:
         return NameEditor(choices)
@@ -434,7 +436,7 @@ class SettingsForm(QWidget):
 
     def __init__(self, settings: msgspec.Struct, choices: MakeChoices = lambda: Choices("")) -> None:
         super().__init__()
-        self.settings = settings
+        self.settings: Any = settings
         self._editors: dict[str, ValueEditor] = {}
         layout = QFormLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.kinds.contract import Command, Panel, Presets
 from sinew.sim.scene.scene import Node
 from sinew.widgets.icons import GlyphLabel, icon
 from sinew.widgets.inspector.editors import QuietComboBox
@@ -247,12 +247,12 @@ class NodeHead(QWidget):
         for name, widgets in self._own.items():
             for widget in widgets:
                 widget.setVisible(name == kind.name)
-        if not (kind.can_be_muted or kind.presets or self._own.get(kind.name)):
+        if not (kind.can_be_muted or Presets in kind.declared or self._own.get(kind.name)):
             self.hide()
             return
         label = kind.label.lower()
         self.resume_button.setToolTip(f"Continue from the last valid state of this {label}.")
-        self.presets.setVisible(kind.presets is not None)
+        self.presets.setVisible(Presets in kind.declared)
         effect = "it is not simulated" if kind.system else "nothing collides with it"
         self.mute_button.setToolTip(f"Mute this {label}: {effect}.")
         self.solo_button.setToolTip(f"Mute every {label} that is not solo.")

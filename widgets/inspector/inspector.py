@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from sinew.sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Panel
+from sinew.sim.kinds.contract import Form, Panel
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Param, Role, entry_of, param_of, params_of, value_text
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
@@ -104,6 +104,7 @@ class Inspector(QWidget):
     Attributes:
         past: Banner above the settings of an earlier time, see `show_past`.
         names: Choices for parameters that name a clip, node or bone.
+        set_links: Sets values of attachments, with a gesture; by default as the target does.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason, one line
@@ -122,6 +123,7 @@ class Inspector(QWidget):
         self._rows: dict[ParamRef, SettingRow] = {}
         self._past: Scene | None = None
         self._keys: KeyTarget | None = None
+        self.set_links: Callable[[Mapping[ParamRef, Any], object | None], None] = target.set_values
         self.past = HistoryBanner(self)
         self._header = InspectorHeader(self)
         self._panels: Mapping[str, Panel] = {}
@@ -294,6 +296,7 @@ class Inspector(QWidget):
             part = f"{BONE_PART}{chosen.bone}"
             return [
                 *self._setting_sections(BonePose, node.id, part, "Pose Offset"),
+                *(panel.bone_facts(node, chosen.bone or "") if (panel := self._panels.get(node.kind)) else ()),
                 joint_section(model, joint),
                 local,
                 world,
@@ -400,7 +403,10 @@ class Inspector(QWidget):
     def _make_binding(self, record: Param, ref: ParamRef, editor: ValueEditor) -> Binding:
         peers = self._peers if ref.owner == self._selection.node else []
         by_component = record.type is tuple and record.declared.role is Role.PLAIN
-        binding = Binding(self._target, ref, editor, peers, by_component=by_component, shown=lambda: self.scene)
+        binding = Binding(
+            self._target, ref, editor, peers, by_component=by_component, shown=lambda: self.scene,
+            send=self.set_links if ref.part == "attachment" else None,
+        )  # fmt: skip
         binding.refused.connect(self.refused)
         return binding
 
@@ -416,7 +422,7 @@ class Inspector(QWidget):
         if node_id is None or not scene.has(node_id):
             return lambda _: False
         node = scene.node(node_id)
-        hidden = {(node.kind, name) for name in KINDS[node.kind].idle(node)}
+        hidden = {(node.kind, name) for name in KINDS[node.kind].part(Form).idle(node)}
         if self._peers:
             hidden.add(("node", "name"))
         carrier = scene.by_id.get(node.attachment.node)
@@ -484,6 +490,9 @@ class Inspector(QWidget):
             return
         value: Any = value_at(self.scene, ref)
         row.set_value(value)
+        section = row.parent()
+        if isinstance(section, FormSection) and section.is_entry and ref.name == "bone":
+            section.show_note(value)
         self._tree.hide_settings(self._hidden())
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self._tree.refresh(NAMED_ROLES)

@@ -1,6 +1,6 @@
 from PySide6.QtWidgets import QToolButton
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.camera.kind import cameras_of_file, transform_of
 from sinew.sim.kinds.camera.placed import placed_camera
 from sinew.sim.kinds.camera.settings import CameraSettings

@@ -6,9 +6,9 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
-from sinew.app.editor.brush_tool import BrushTarget, BrushTool, Edit, occlusion
-from sinew.app.editor.brush_widgets import BrushBar
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.brush_tool import BrushTarget, BrushTool, Edit, occlusion
+from sinew.app.kinds.brush_widgets import BrushBar
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.cloth.brush import MapBrush
 from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, packed, unpacked, values_on
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -101,7 +101,7 @@ class MapBrushTool(BrushTool[MapPaint]):
         return text, {ParamRef(node.id, "cloth", "maps"): (left,) if unpacked(left) else ()}
 
     def show(self, system: ClothSystem, *, shown: bool) -> None:
-        system.show_map(self.bar.chosen_map if shown else None)
+        system.shown_map.show(self.bar.chosen_map if shown else None)
 
     def target(self, node: Node, system: ClothSystem, brush: MapPaint, *, shift: bool) -> BrushTarget | None:
         return MapTarget(self._context, node, system, brush, self.bar, shift=shift)
@@ -145,15 +145,15 @@ class MapTarget(BrushTarget):
                 self._brush.add(dab, self._value)
             case _:
                 self._brush.smooth(dab)
-        self._system.show_map(self._map, self._brush.values)
+        self._system.shown_map.show(self._map, self._brush.values)
 
     def edit(self, node: Node) -> Edit | None:
         assert self._system.cloth is not None
         assert isinstance(node.settings, ClothSettings)
-        self._system.show_map(self._map)
+        self._system.shown_map.show(self._map)
         maps = packed({**self._values, self._map: self._brush.values}, self._system.cloth.topology)
         text = f"{self._verb} {RANGES[self._map].label.lower()} of {node.name}"
         return None if maps == node.settings.maps else (text, {ParamRef(node.id, "cloth", "maps"): maps})
 
     def restore(self) -> None:
-        self._system.show_map(self._map)
+        self._system.shown_map.show(self._map)

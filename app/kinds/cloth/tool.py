@@ -7,8 +7,8 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF
 
 from sinew.app.document.document import Document
-from sinew.app.editor.drag_tool import DragTool
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.drag_tool import DragTool
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.reference import shaped_mesh
@@ -93,7 +93,7 @@ class ColliderPanel(Panel):
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider], select: NodeId = "") -> None:
         """Adds a group attached to the model, as one edit, and selects the model or `select`."""
         document = self._context.document
-        group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
+        group = group_kind().new_node(_GROUP, name="Colliders", attachment=Attachment(node=node_id))
         colliders = [
             Node(
                 id="",

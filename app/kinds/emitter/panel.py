@@ -6,8 +6,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
 from sinew.app.document.history import Gesture
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.emitter.widgets import EmitterOverlay, Population, PopulationBar
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Command, Panel, Tool
 from sinew.sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
 from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmitterSettings
@@ -47,14 +47,14 @@ class EmitterPanel(Panel):
             self.head.show_status(Population())
             return
         simulated = node.id in self._context.document.scene.simulated
-        self._needed = emitter.needed_capacity
+        self._needed = system.needed_capacity
         self.head.show_status(
             Population(
                 emitter.alive if simulated else 0,
                 emitter.spawned_per_second,
                 emitter.settings.capacity,
                 self._needed,
-                emitter.warning,
+                system.warning,
             )
         )
 
@@ -73,10 +73,10 @@ class EmitterPanel(Panel):
         return "" if system.is_ready else "Loading its model…"
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        emitter = system.emitter
-        if emitter is None or emitter.needed_capacity <= emitter.settings.capacity:
+        emitter, needed = system.emitter, system.needed_capacity
+        if emitter is None or needed <= emitter.settings.capacity:
             return None
-        text = f"Set capacity to {emitter.needed_capacity:,}"
+        text = f"Set capacity to {needed:,}"
         return Command("", text, "Allocate enough particles for the full lifetime of each.", self.make_room)
 
     def make_room(self) -> None:

@@ -1,4 +1,4 @@
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Panel, System
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import Look

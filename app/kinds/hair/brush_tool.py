@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from sinew.app.editor.brush_tool import BrushTarget, BrushTool, Edit, occlusion
-from sinew.app.editor.brush_widgets import BrushBar
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.brush_tool import BrushTarget, BrushTool, Edit, occlusion
+from sinew.app.kinds.brush_widgets import BrushBar
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.hair.brush import BrushedGroom, RootFrames, mirrored
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.hair.shaping import edits_of

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.hair.brush_tool import Brush, HairBrushTool
 from sinew.app.kinds.hair.tool import HairTool
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.kinds.hair.comparison_solver import rival_settings
 from sinew.sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs

@@ -1,7 +1,7 @@
 from PySide6.QtCore import QPointF
 
-from sinew.app.editor.drag_tool import DragTool
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.drag_tool import DragTool
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.render.render_view import ParticleRef
 from sinew.sim.scene.scene import NodeId

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.app.document.history import Gesture
-from sinew.app.editor.editor_context import EditorContext
-from sinew.app.viewport.kernel_comparison import KernelComparison, KernelDifference
+from sinew.app.session.editor_context import EditorContext
+from sinew.app.session.kernel_comparison import KernelComparison, KernelDifference
 from sinew.sim.gl.errors import ShaderMessage
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.contract import Dock, Panel, Submenu
@@ -143,7 +143,7 @@ class KernelPanel(Panel):
             self._node = None
             self.comparison.cancel()
             files = [kernel_settings(one).file for one in self._kernels()]
-            self._context.client.take_texts(not files)
+            self._context.access.take_kernels(not files)
             if files:
                 QTimer.singleShot(0, lambda: self._ask(files))
         self._show()
@@ -157,7 +157,7 @@ class KernelPanel(Panel):
 
     def _ask(self, files: list[str]) -> None:
         if self._context.dialogs.use_kernels(files):
-            self._context.client.take_texts(True)
+            self._context.access.take_kernels(True)
 
     # --- the dock -------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from pyglm import glm
 from PySide6.QtCore import QPointF, Qt
 
 from sinew.app.document.history import Gesture
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Panel, Tool
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.scene.params import bounded

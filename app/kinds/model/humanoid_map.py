@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QHBoxLayout, QLabel, QToolTip, QVBoxLayout, QWidget
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.humanoid import BONES, FINGERS, LIMB_BONES, REQUIRED, bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import ModelSettings

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.characters.settings import model_settings
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.icons import GlyphLabel

@@ -2,11 +2,11 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.characters.materials import REPORTED_MAX, MissingImage, located, missing_images, missing_lines
 from sinew.sim.characters.settings import MATERIAL_PART, ModelSettings
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Command
+from sinew.sim.kinds.contract import Command, Files
 from sinew.sim.scene.scene import NodeId, ParamRef
 from sinew.widgets.inspector.materials import ImageProvider
 
@@ -77,7 +77,7 @@ class Textures:
         """Returns a command that locates an unreadable file if it is a texture of models."""
         places: dict[NodeId, str] = {}
         for node in self._context.document.scene.characters:
-            for use in KINDS[node.kind].files(node.settings):
+            for use in KINDS[node.kind].part(Files).used(node.settings):
                 if use.content == "texture" and Path(use.path) == Path(file):
                     places[node.id] = use.path
         return self._command(places) if places else None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.kinds.springs.kind import settings_for
 from sinew.sim.kinds.springs.names import proposed_roots

@@ -1,67 +1,53 @@
-"""Process that reads an FBX file, and writes its content as an npz archive to standard output.
+"""Reads an FBX file in a process of its own, as arrays by name; one is a JSON document that names the others.
 
 The binding hands out pointers into the scene without keeping the scene alive, so nothing is freed before the process
 ends.  Imports nothing of the program: starting it must be fast.
 """
 
-import gc
-import io
 import json
-import os
-import sys
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-
-MEMORY_MAX = 1 << 30
-SECONDS_MAX = 30
 
 KEYS_MAX = 10_000
 """Number of keys of a joint above which keys that follow from their neighbours are left out."""
 
 SEGMENTS_MAX = 4096
 
+SMALLEST = 1e-9
+"""Part of the largest value below which differences are rounding errors."""
+
 SAME_TIME = 1e-6
 """Tolerance [s] within which the time of a key is the time of a frame."""
 
 DEPTH_MAX = 1000
 
-REFUSED = 3
-"""Exit status after an error of the file, whose reason is then on standard output."""
+TOLERANCE = 2e-4
+"""Largest error between keys: of rotations [rad], of weights, and of others as a part of their range or of a mesh.
+
+The smallest mesh counts if it is smaller than the range, but not below `RANGE_MIN` of the range.
+"""
+
+RANGE_MIN = 1e-2
+
+SPAN_MIN = 1e-5
+"""Time between keys [s] that is not divided further: the value jumps."""
+
+PROBES_MAX = 300_000
+"""Number of poses of joints that are evaluated between keys, for all animations of a file."""
+
+Row = tuple[float, ...]
 
 ALIVE: list[Any] = []
 """Objects that the binding has returned: it frees dropped ones, and others point into them."""
 
 
-def main() -> None:
-    gc.disable()
-    out = os.dup(1)
-    os.dup2(2, 1)  # the library may print
-    _limit()
-    sys.path[:] = sys.argv[1:] or sys.path
-    data = sys.stdin.buffer.read()
-    status = 0
-    try:
-        content = _Scene(data).content()
-    except MemoryError:
-        content, status = b"needs more than 1 GiB of memory", REFUSED
-    except Exception as error:  # of the library, with a class for each reason
-        content, status = (str(error) or type(error).__name__).encode(), REFUSED
-    with os.fdopen(out, "wb") as stream:
-        stream.write(content)
-    os._exit(status)
-
-
-def _limit() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_MAX, SECONDS_MAX))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def content(data: bytes) -> dict[str, Any]:
+    return _Scene(data).content()
 
 
 def hold(thing: Any) -> Any:
@@ -84,6 +70,22 @@ def indices(found: Any) -> Any:
 
 def matrix(found: Any) -> Any:
     return np.array([tuple(column) for column in (found.c0, found.c1, found.c2, found.c3)]).T
+
+
+def _moved(begin: Row, end: Row, share: float, found: Row) -> float:
+    return max(abs(a + share * (b - a) - c) for a, b, c in zip(begin, end, found, strict=True))
+
+
+def _turned(begin: Row, end: Row, share: float, found: Row) -> float:
+    """Returns the angle between a rotation and the one on the shortest arc [rad]."""
+    cosine = sum(a * b for a, b in zip(begin, end, strict=True))
+    arc, sign = math.acos(min(abs(cosine), 1.0)), math.copysign(1.0, cosine)
+    sine = math.sin(arc)
+    first, second = (math.sin((1.0 - share) * arc) / sine, math.sin(share * arc) / sine) if sine > 1e-6 else (
+        1.0 - share, share
+    )  # fmt: skip
+    across = sum((first * a + second * sign * b) * c for a, b, c in zip(begin, end, found, strict=True))
+    return 2.0 * math.sqrt(max(2.0 - 2.0 * abs(across), 0.0))
 
 
 class _Scene:
@@ -114,9 +116,10 @@ class _Scene:
         self._arrays: dict[str, Any] = {}
         self._channels: dict[int, tuple[int, int, Any]] = {}  # mesh, number and object of blend channels, by element
 
+        self._probes_left, self._mesh_size = PROBES_MAX, math.inf
         self._left_out = self._meshes_left_out()  # Nodes, and whether each is a lower level of detail
 
-    def content(self) -> bytes:
+    def content(self) -> dict[str, Any]:
         scene = self._scene
         self._materials = items(scene.materials)
         rate = hold(scene.settings).frames_per_second
@@ -126,6 +129,7 @@ class _Scene:
             "materials": [self._material(number, material) for number, material in enumerate(self._materials)],
             "meshes": [self._mesh(number, mesh) for number, mesh in enumerate(items(scene.meshes))],
             "stacks": [self._stack(number, stack, rate) for number, stack in enumerate(items(scene.anim_stacks))],
+            "is_resampled": self._probes_left > 0,
             "left_out": {
                 what: count
                 for what, count in (
@@ -141,9 +145,7 @@ class _Scene:
             },
         }
         self._arrays["document"] = np.frombuffer(json.dumps(document).encode(), np.uint8)
-        stream = io.BytesIO()
-        np.savez(stream, **self._arrays)
-        return stream.getvalue()
+        return self._arrays
 
     def _meshes_left_out(self) -> dict[int, bool]:
         """Returns nodes whose meshes are hidden or lower levels of detail; none if no mesh would be left."""
@@ -187,7 +189,9 @@ class _Scene:
 
     def _mesh(self, number: int, mesh: Any) -> dict[str, Any]:
         name, arrays = f"mesh{number}", self._arrays
-        arrays[f"{name}.points"] = table(mesh.vertices, 3)
+        points = arrays[f"{name}.points"] = table(mesh.vertices, 3)
+        if len(points):
+            self._mesh_size = min(self._mesh_size, float(np.ptp(points, axis=0).max()))
         arrays[f"{name}.corners"] = indices(mesh.vertex_indices)
         arrays[f"{name}.faces"] = table(mesh.faces, 2, "<i8")
         arrays[f"{name}.materials"] = indices(mesh.face_material)
@@ -261,7 +265,7 @@ class _Scene:
         for place, node in enumerate(items(bake.nodes)):
             if node.typed_id not in self._numbers:
                 continue
-            paths = []
+            paths, known = [], dict[float, Any]()
             for path, is_constant, keys, width in (
                 ("translation", node.constant_translation, items(node.translation_keys), 3),
                 ("rotation", node.constant_rotation, items(node.rotation_keys), 4),
@@ -269,10 +273,12 @@ class _Scene:
             ):
                 if keys:
                     original = self._nodes[self._numbers[node.typed_id]]
-                    self._keys(
-                        f"stack{number}.{place}.{path}", keys[:1] if is_constant else keys, width,
-                        [] if is_constant else frames, partial(self._transform, hold(stack.anim), original, path),
-                    )  # fmt: skip
+                    value_at = partial(self._transform, hold(stack.anim), original, path, known)
+                    key_name = f"stack{number}.{place}.{path}"
+                    if is_constant:
+                        self._keys(key_name, keys[:1], width, [], value_at)
+                    else:
+                        self._keys(key_name, keys, width, frames, value_at)
                     paths.append(path)
             joints.append({"node": self._numbers[node.typed_id], "place": place, "paths": paths})
         weights = []
@@ -289,18 +295,24 @@ class _Scene:
 
     def _bake(self, stack: Any, rate: float) -> Any:
         """Bakes a stack, with keys on the frames of the file."""
-        options = {"resample_rate": rate, "max_keyframe_segments": SEGMENTS_MAX}
+        steps = self._ufbx.BakeStepHandling.IDENTICAL_TIME
+        options = {"resample_rate": rate, "max_keyframe_segments": SEGMENTS_MAX, "step_handling": steps}
         bake = hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), **options))
         counts = [len(hold(keys)) for node in items(bake.nodes) for keys in (node.translation_keys, node.rotation_keys)]
         if max(counts, default=0) <= KEYS_MAX:
             return bake
         return hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), key_reduction_enabled=True, **options))
 
-    def _transform(self, anim: Any, node: Any, path: str, time: float) -> Any:
-        return getattr(hold(self._ufbx.evaluate_transform(anim, node, time)), path)
+    def _transform(self, anim: Any, node: Any, path: str, known: dict[float, Any], time: float) -> Row:
+        found = known.get(time)
+        if found is None:
+            self._probes_left -= 1
+            found = known[time] = hold(self._ufbx.evaluate_transform(anim, node, time))
+        return tuple(getattr(found, path))
 
-    def _percent(self, anim: Any, channel: Any, time: float) -> list[float]:
-        return [100.0 * self._ufbx.evaluate_blend_weight(anim, channel, time)]
+    def _percent(self, anim: Any, channel: Any, time: float) -> Row:
+        self._probes_left -= 1
+        return (100.0 * self._ufbx.evaluate_blend_weight(anim, channel, time),)
 
     def _extrapolates(self) -> bool:
         constant = self._ufbx.ExtrapolationMode.CONSTANT
@@ -316,14 +328,45 @@ class _Scene:
         return [stack.time_begin + frame / rate for frame in range(count + 1)]
 
     def _keys(
-        self, name: str, keys: list[Any], width: int, frames: list[float], value_at: Callable[[float], Any]
+        self, name: str, keys: list[Any], width: int, frames: list[float], value_at: Callable[[float], Row]
     ) -> None:
-        """Adds keys, and a value for each frame before the first and after the last: bakes end at the last key."""
+        """Adds keys, and a value for each frame before the first and after the last: bakes end at the last key.
+
+        Further keys bring the error of straight lines between them below `TOLERANCE`.
+        """
         first, last = keys[0].time - SAME_TIME, keys[-1].time + SAME_TIME
-        before = [(time, *tuple(value_at(time))[:width]) for time in frames if time < first]
-        after = [(time, *tuple(value_at(time))[:width]) for time in frames if time > last]
+        before = [(time, *value_at(time)) for time in frames if time < first]
+        after = [(time, *value_at(time)) for time in frames if time > last]
         rows = [*before, *((key.time, *tuple(key.value)[:width]) for key in keys), *after]
-        self._arrays[name] = np.array(rows, np.float64).reshape(-1, 1 + width)
+        table = np.array(rows, np.float64).reshape(-1, 1 + width)
+        if width == 4:
+            self._arrays[name] = np.array(list(self._resampled(rows, value_at, TOLERANCE, _turned)))
+            return
+        extent = 100.0 if width == 1 else float(np.ptp(table[:, 1:], axis=0).max())
+        if name.endswith(".translation"):
+            extent = min(extent, max(self._mesh_size, RANGE_MIN * extent))
+        tolerance = TOLERANCE * extent + SMALLEST * float(np.abs(table[:, 1:]).max())
+        self._arrays[name] = np.array(list(self._resampled(rows, value_at, tolerance, _moved)))
+
+    def _resampled(
+        self, rows: list[Row], value_at: Callable[[float], Row], tolerance: float,
+        error: Callable[[Row, Row, float, Row], float],
+    ) -> Iterator[Row]:  # fmt: skip
+        """Yields keys, with halves of intervals between them until the error at three quarters is small."""
+        yield rows[0]
+        for begin, end in pairwise(rows):
+            left, ends = begin, [end]
+            while ends:
+                right = ends[-1]
+                middle = (left[0] + right[0]) / 2.0
+                if right[0] - left[0] > SPAN_MIN and self._probes_left > 0:
+                    probes = ((left[0] + middle) / 2.0, middle, (middle + right[0]) / 2.0)
+                    if any(error(left[1:], right[1:], share, value_at(time)) > tolerance
+                           for share, time in zip((0.25, 0.5, 0.75), probes, strict=True)):  # fmt: skip
+                        ends.append((middle, *value_at(middle)))
+                        continue
+                left = ends.pop()
+                yield left
 
     def _material(self, number: int, material: Any) -> dict[str, Any]:
         fbx, pbr = hold(material.fbx), hold(material.pbr)
@@ -357,7 +400,3 @@ class _Scene:
             files = {"relative": texture.relative_filename, "file": texture.filename}
             record["textures"][key] = {**files, "embedded": bool(image)}
         return record
-
-
-if __name__ == "__main__":
-    main()

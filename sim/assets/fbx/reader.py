@@ -4,21 +4,24 @@ The library `ufbx` reads the file in a process of its own (`child.py`), with lim
 checked here like any other file.  Source: the documentation of ufbx 0.21.
 """
 
-import io
 import json
 import math
-import subprocess
-import sys
-import threading
-import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_PARTS, MAX_VERTICES, ElementFault
-from sinew.sim.assets.fbx import child
+from sinew.sim.assets.apart import read_apart
+from sinew.sim.assets.faults import (
+    MAX_JOINTS,
+    MAX_MAGNITUDE,
+    MAX_PARTS,
+    MAX_VERTICES,
+    ElementFault,
+    check_magnitude,
+    quoted,
+)
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.materials import TextureFolder, base_name, lost_colours
 from sinew.sim.assets.model import (
@@ -48,66 +51,20 @@ from sinew.sim.maths.polygons import triangulated
 from sinew.sim.printable import printable
 
 Index = npt.NDArray[np.int64]
+Side = Literal["left", "right"]
 
-TIMEOUT = 60.0
-"""Longest time that reading may take [s]; the process itself is limited to `child.SECONDS_MAX` of the processor."""
-
-POLL = 0.02
 INFLUENCES = 8
 TARGET_BYTES = 1 << 29
 """Maximum size of the differences of all blend shapes [bytes]."""
-
-UNKNOWN_REASON = "Failed to load"
-"""What the library says without a reason."""
 
 DUAL_QUATERNION = 2, 3
 """Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
 
 
 def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    arrays = _read_apart(data, watch)
-    try:
-        document = json.loads(bytes(arrays.pop("document")))
-        return _Reader(document, arrays, path, watch).model()
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        if isinstance(error, ElementFault):
-            raise
-        raise ElementFault("", f"was not read consistently ({type(error).__name__}: {error})") from error
-
-
-def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
-    """Reads a file by `child.py`.
-
-    Raises:
-        ElementFault: With the reason of the library, or of the process.
-        LoadCancelled: If the load was cancelled; the process is killed.
-    """
-    process = subprocess.Popen(
-        [sys.executable, "-I", child.__file__, *(path for path in sys.path if path)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    written: list[bytes] = []
-    pump = threading.Thread(target=lambda: written.append(process.communicate(data)[0]), daemon=True)
-    pump.start()
-    ends = time.monotonic() + TIMEOUT
-    try:
-        while pump.is_alive():
-            watch.advance()
-            pump.join(POLL)
-            if time.monotonic() > ends:
-                raise ElementFault("", f"reading took more than {TIMEOUT:.0f} s")
-    finally:
-        if process.poll() is None:
-            process.kill()
-        pump.join()
-    content = written[0] if written else b""
-    if process.returncode == child.REFUSED:
-        reason = printable(content.decode(errors="replace"))[:200]
-        raise ElementFault("", "is damaged" if reason in ("", UNKNOWN_REASON) else reason)
-    if process.returncode:
-        raise ElementFault("", "reading was stopped: the file is damaged, or needs too much memory or time")
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+    arrays = read_apart("sinew.sim.assets.fbx.child:content", data, watch.advance)
+    document = json.loads(bytes(arrays.pop("document")))
+    return _Reader(document, arrays, path, watch).model()
 
 
 class _Reader:
@@ -136,6 +93,8 @@ class _Reader:
         for number, stack in enumerate(document["stacks"]):
             self._watch.advance()
             self._read_stack(number, stack, joint_of)
+        if not document["is_resampled"]:
+            model.warnings.append("The animations are long: between the frames of the file they follow straight lines.")
         skipped = document["left_out"]
         names = [f"{count:,} {what}{'s' if count != 1 else ''}" for what, count in skipped.items()]
         if names:
@@ -155,6 +114,11 @@ class _Reader:
         if len(numbers) > MAX_JOINTS:
             raise ElementFault("nodes", f"there are more than {MAX_JOINTS}")
         joint_of = {number: joint for joint, number in enumerate(numbers)}
+        for number in numbers:
+            for part in ("position", "orientation", "scale"):
+                check_magnitude(
+                    f"node {quoted(nodes[number]['name'])}", part, np.array(nodes[number][part], np.float64)
+                )
         bones = [
             RawBone(
                 nodes[number]["name"].strip() or f"node {number}",
@@ -236,6 +200,7 @@ class _Reader:
         weights = np.zeros((count, INFLUENCES), np.float64)
         if joints:
             vertices, owners, values = self._arrays[f"{name}.skin.influences"].T
+            _check_points(f"the skin of mesh {quoted(mesh['name'])}", vertices, count)
             order = np.lexsort((-values, vertices))
             vertices, owners, values = vertices[order].astype(np.int64), owners[order], values[order]
             rank = np.arange(len(vertices)) - np.searchsorted(vertices, vertices)
@@ -262,6 +227,7 @@ class _Reader:
                 self._watch.advance()
                 part = f"{name}.shape{number}.{key}"
                 vertices, target = self._arrays[f"{part}.vertices"], {}
+                _check_points(f"blend shape {quoted(shape['name'])} of {place}", vertices, point_count)
                 for stored, semantic in (("points", "position"), ("normals", "normal")):
                     offsets = self._arrays.get(f"{part}.{stored}")
                     if offsets is not None:
@@ -297,10 +263,13 @@ class _Reader:
         if length <= 0.0 or len(times) < 2:
             return (np.maximum(times - times[0], 0.0) if len(times) else times), values
         inside = (times > 0.0) & (times < length)
-        ends = _at(np.array([0.0, length]), times, values, is_rotation)
+        begins = _at(np.zeros(1), times, values, is_rotation)
+        ends = [_at(np.array([length]), times, values, is_rotation, side) for side in ("left", "right")]
+        if np.array_equal(ends[0], ends[1]):
+            del ends[1]
         return (
-            np.concatenate([[0.0], times[inside], [length]]),
-            np.concatenate([ends[:1], values[inside], ends[1:]]),
+            np.concatenate([[0.0], times[inside], [length] * len(ends)]),
+            np.concatenate([begins, values[inside], *ends]),
         )
 
     def _weights(
@@ -314,23 +283,40 @@ class _Reader:
             for channel in sorted(channel for one, channel in stack["weights"] if one == mesh_number):
                 times, values = self._keys(f"stack{number}.weight{mesh_number}.{channel}", begin, end, False)
                 curves[channel] = _with_crossings(times, values[:, 0] / 100.0, mesh["shapes"][channel]["targets"])
-            times = np.unique(np.concatenate([times for times, _ in curves.values()]))
+            moments = np.unique(np.concatenate([times for times, _ in curves.values()]))
+            jumps = np.concatenate([times[1:][np.diff(times) == 0.0] for times, _ in curves.values()])
+            times = np.sort(np.concatenate([moments, np.unique(jumps)]))
+            comes_before = np.append(np.diff(times) == 0.0, False)
             columns = []
             for channel, shape in enumerate(mesh["shapes"]):
-                weight = (
-                    np.interp(times, *curves[channel]) if channel in curves else np.full(len(times), shape["weight"])
-                )
+                weight = np.full(len(times), shape["weight"])
+                if channel in curves:
+                    known, values = curves[channel][0], curves[channel][1][:, None]
+                    before, after = (_at(times, known, values, False, side)[:, 0] for side in ("left", "right"))
+                    weight = np.where(comes_before, before, after)
                 columns.append(_hat(weight, shape["targets"]))
             values = np.concatenate(columns, axis=1)
             found += [RawChannel(joint_of[node], "weights", "LINEAR", times, values) for node in mesh["nodes"]]
         return found
 
 
-def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool) -> Float64:
-    """Interpolates linear keys at times; rotations along the shortest arc."""
-    after = np.clip(np.searchsorted(times, moments), 1, len(times) - 1)
-    share = (moments - times[after - 1]) / np.maximum(times[after] - times[after - 1], 1e-12)
-    share = np.clip(share, 0.0, 1.0)
+def _check_points(place: str, points: npt.NDArray[Any], count: int) -> None:
+    if len(points) and not 0 <= points.min() <= points.max() < count:
+        wrong = points[(points < 0) | (points >= count)][0]
+        raise ElementFault(place, f"names point {wrong:.0f} of {count}")
+
+
+def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool, side: Side = "right") -> Float64:
+    """Interpolates linear keys at times; rotations along the shortest arc.
+
+    Where two keys have the same time the value jumps, and `side` selects the value before or after.
+    """
+    if len(times) < 2:
+        return np.repeat(values, len(moments), axis=0)
+    after = np.clip(np.searchsorted(times, moments, side), 1, len(times) - 1)
+    spans = times[after] - times[after - 1]
+    share = np.clip((moments - times[after - 1]) / np.where(spans > 0.0, spans, 1.0), 0.0, 1.0)
+    share[spans <= 0.0] = side == "right"
     if is_rotation:
         return quaternion.slerp(quaternion.normalised(values[after - 1]), quaternion.normalised(values[after]), share)
     found: Float64 = values[after - 1] + share[:, None] * (values[after] - values[after - 1])
@@ -344,39 +330,38 @@ def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
 
 
 def _hat(weight: Float64, targets: list[float]) -> Float64:
-    """Returns weights of the in-betweens of a channel, (F, T): linear between neighbours, from zero at weight 0.
+    """Returns weights of the in-betweens of a channel, (F, T): linear from neighbour to neighbour.
 
-    Weights beyond the last target are extrapolated; below zero the first one is negative.
+    At weight 0 all are zero, whatever the order and the signs of the targets; beyond the outermost the line continues.
     """
-    if len(targets) == 1:
-        return weight[:, None] / (targets[0] or 1.0)
-    known = np.array([0.0, *targets])
-    after = np.clip(np.searchsorted(known, weight, side="right"), 1, len(targets))
-    share = (weight - known[after - 1]) / np.where(
-        known[after] > known[after - 1], known[after] - known[after - 1], 1.0
-    )
-    found = np.zeros((len(weight), len(targets) + 1))
+    if not any(targets):  # one target at 0 % is reached at 100 %
+        first: Float64 = weight[:, None] * (np.arange(len(targets)) == 0)
+        return first
+    order = np.argsort([0.0, *targets], kind="stable")
+    known = np.array([0.0, *targets])[order]
+    distinct = np.flatnonzero(np.diff(known, prepend=-np.inf) > 0.0)
+    after = np.clip(np.searchsorted(known, weight, side="right"), distinct[1], distinct[-1])
+    before = after - 1
+    share = (weight - known[before]) / (known[after] - known[before])
+    found = np.zeros((len(weight), len(known)))
     rows = np.arange(len(weight))
-    found[rows, after - 1] = 1.0 - share
-    found[rows, after] = share
-    below = weight < 0.0
-    found[below] = 0.0
-    found[below, 1] = weight[below] / (known[1] or 1.0)
+    found[rows, order[before]] = 1.0 - share
+    found[rows, order[after]] = share
     return found[:, 1:]
 
 
 def _with_crossings(times: Float64, weight: Float64, targets: list[float]) -> tuple[Float64, Float64]:
     """Adds keys where the curve crosses a target, as its in-betweens are linear from key to key."""
-    extra = []
-    for level in (0.0, *targets[:-1]) if len(targets) > 1 else ():
+    moments, values = [times], [weight]
+    for level in {0.0, *targets} if len(targets) > 1 else ():
         before, after = weight[:-1] - level, weight[1:] - level
-        crossing = np.flatnonzero(before * after < 0.0)
-        extra.append(
-            times[crossing]
-            + (times[crossing + 1] - times[crossing]) * before[crossing] / (before[crossing] - after[crossing])
-        )
-    all_times = np.unique(np.concatenate([times, *extra]))
-    return all_times, np.interp(all_times, times, weight)
+        crossing = np.flatnonzero((before * after < 0.0) & (np.diff(times) > 0.0))
+        share = before[crossing] / (before[crossing] - after[crossing])
+        moments.append(times[crossing] + (times[crossing + 1] - times[crossing]) * share)
+        values.append(np.full(len(crossing), level))
+    all_times = np.concatenate(moments)
+    order = np.argsort(all_times, kind="stable")
+    return all_times[order], np.concatenate(values)[order]
 
 
 def _target_names(shape: dict[str, Any]) -> list[str]:
@@ -387,7 +372,7 @@ def _target_names(shape: dict[str, Any]) -> list[str]:
 class _MaterialReader:
     def __init__(self, stored: list[dict[str, Any]], arrays: dict[str, Any], folder: Path, stem: str) -> None:
         self._stored, self._arrays = stored, arrays
-        self._folders = [TextureFolder(folder / name) for name in ("", "textures", "Textures", f"{stem}.fbm")]
+        self._folders = [TextureFolder(folder, name) for name in ("", "textures", "Textures", f"{stem}.fbm")]
 
     def read(self) -> list[RawMaterial]:
         found, taken = [], set[str]()

@@ -387,11 +387,14 @@ KNOWN_MATERIALS = frozenset(
 def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
     """Decodes a document; fails for wrong types or values, and for unknown required extensions."""
     try:
+        text.decode()  # the decoder does not check the text of extensions
         document = _DECODER.decode(text)
     except msgspec.ValidationError as error:
         place, reason = refusal(error)
         raise ElementFault(place, reason[:200]) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ElementFault("JSON", f"byte {error.start} is not UTF-8 text") from None
+    except msgspec.DecodeError as error:
         raise ElementFault("JSON", str(error)) from None
     except RecursionError:
         raise ElementFault("JSON", "is nested too deeply") from None

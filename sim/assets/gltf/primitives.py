@@ -21,7 +21,7 @@ LEFT_OUT = "Points and lines are left out."
 _VERTEX_BYTES, _MOVED_BYTES = 100, 48
 """Approximate memory of a vertex, and of a vertex moved by a target."""
 
-_TRIANGLES, _STRIP, _FAN = 4, 5, 6
+TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _DIRECTIONS = {"POSITION": "position", "NORMAL": "normal", "TANGENT": "tangent"}
 
 
@@ -43,7 +43,7 @@ class PrimitiveReader:
         if key not in self._made:
             primitive = self._file.document.meshes[mesh].primitives[number]
             place = f"meshes[{mesh}].primitives[{number}]"
-            if primitive.mode < _TRIANGLES:
+            if primitive.mode < TRIANGLES:
                 self._warnings.append(LEFT_OUT)
                 self._made[key] = None
             else:
@@ -91,7 +91,7 @@ class PrimitiveReader:
         corners = source.corners(count)
         if len(corners) and int(corners.max()) >= count:
             raise ElementFault(f"{place}.indices", f"name vertex {int(corners.max())} of {count}")
-        if primitive.mode == _TRIANGLES and len(corners) % 3:
+        if primitive.mode == TRIANGLES and len(corners) % 3:
             self._warnings.append(f"{place} ends in the middle of a triangle, which is left out.")
         return triangles_of(corners, primitive.mode)
 
@@ -203,7 +203,7 @@ class _Source:
 
 def triangles_of(corners: UInt32, mode: int) -> UInt32:
     """Returns triangles (T, 3) of a list (mode 4), a strip (5) or a fan (6)."""
-    if mode == _TRIANGLES:
+    if mode == TRIANGLES:
         return np.ascontiguousarray(corners[: len(corners) // 3 * 3].reshape(-1, 3))
     if len(corners) < 3:
         return np.zeros((0, 3), np.uint32)

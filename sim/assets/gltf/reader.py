@@ -26,16 +26,16 @@ from sinew.sim.assets.gltf.document import (
 )
 from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.gltf.materials import MaterialReader
-from sinew.sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
+from sinew.sim.assets.gltf.primitives import LEFT_OUT, TRIANGLES, PrimitiveReader
 from sinew.sim.assets.gltf.vrm import OLD, is_old, read_rig, turn_around
 from sinew.sim.assets.gltf.vrm_document import OldVrm, extension_of
 from sinew.sim.assets.raw import LoadWatch, RawBone, RawChannel, RawClip, RawMesh, RawModel, RawSkeleton, RawSkin
-from sinew.sim.assets.rig import FileCamera
+from sinew.sim.assets.rig import FileCamera, Rig
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.notes import Notes
-from sinew.sim.printable import counted
+from sinew.sim.printable import counted, printable
 
 
 def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -> RawModel:
@@ -52,9 +52,9 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     watch.advance()
     shown = shown_nodes(document, options.scene)
     _Placer(file, model, watch).place(shown)
-    if LEFT_OUT in warnings and not model.meshes:
-        raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
     model.clips = read_clips(file, warnings)
+    for placed in model.meshes:
+        placed.are_frames &= _shows_one(placed, model.clips)
     model.rig = read_rig(document, model, old)
     if is_old(document) and model.skeletons:
         turn_around(model.skeletons[0].bones, (channel for clip in model.clips for channel in clip.channels))
@@ -62,6 +62,8 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     lights = sum(node.extensions.lights is not None for node in document.nodes)
     if lights:
         warnings.append(f"{counted(lights, 'light')} of the file {'is' if lights == 1 else 'are'} left out.")
+    if LEFT_OUT in warnings and model.rig == Rig():
+        _remove_joints(model, nodes_without_content(document))
     return model
 
 
@@ -110,7 +112,7 @@ class _Placer:
             placed.rest_weights = (list(stored) + [0.0] * count)[:count]
             # VRM 0.x stores the names with the primitives.
             extras = [mesh.extras, *(part.extras for part in mesh.primitives if is_old(self._document))]
-            placed.target_names = _target_names(extras, count)
+            placed.target_names, placed.are_frames = _target_names(extras, count)
         if placed.buffers:
             self._model.meshes.append(placed)
 
@@ -164,14 +166,67 @@ class _Placer:
         )
 
 
-def _target_names(extras: list[Any], count: int) -> list[str]:
-    """Returns the names in `targetNames`, where most writers store them, else numbers."""
+def _target_names(extras: list[Any], count: int) -> tuple[list[str], bool]:
+    """Returns the names in `targetNames`, where most writers store them, else numbers; True if there are no names."""
     stored = (part.get("targetNames") for part in extras if isinstance(part, dict))
     names: list[Any] = next((names for names in stored if isinstance(names, list)), [])
-    return [
+    numbered = [
         names[index] if index < len(names) and isinstance(names[index], str) else f"target {index}"
         for index in range(count)
     ]
+    return numbered, not names
+
+
+def _shows_one(mesh: RawMesh, clips: list[RawClip]) -> bool:
+    """Returns True if every key of the weights of a mesh shows at most one morph target, and clips drive them."""
+    channels = [c for clip in clips for c in clip.channels if c.joint == mesh.joint and c.path == "weights"]
+    if not channels or any(channel.mode == "CUBICSPLINE" for channel in channels):
+        return False
+    rows = [np.array([mesh.rest_weights]), *(channel.values for channel in channels)]
+    return all(((part >= 0.0) & (part <= 1.0)).all() and ((part > 0.0).sum(axis=1) <= 1).all() for part in rows)
+
+
+LISTED, NAME_MAX = 8, 60
+"""Maximum number of names in a warning, and of characters of each."""
+
+
+def nodes_without_content(document: GltfDocument) -> set[int]:
+    """Returns the nodes that only hold points and lines, or only such nodes."""
+    used = {joint for skin in document.skins for joint in skin.joints}
+    filled, parents = set[int](), node_parents(document)
+    for index, node in enumerate(document.nodes):
+        meshes = [] if node.mesh is None else document.meshes[node.mesh : node.mesh + 1]
+        primitives = [primitive for mesh in meshes for primitive in mesh.primitives]
+        is_empty = not primitives and not node.children
+        if is_empty or node.camera is not None or index in used or any(p.mode >= TRIANGLES for p in primitives):
+            while index != _NO_PARENT and index not in filled:
+                filled.add(index)
+                index = parents[index]
+    return set(range(len(parents))) - filled
+
+
+def _remove_joints(model: RawModel, removed: set[int]) -> None:
+    """Removes joints that nothing refers to, with their channels; names the topmost ones in the warnings."""
+    bones = model.skeletons[0].bones
+    top = [bones[joint].name for joint in sorted(removed) if bones[joint].parent not in removed]
+    if top:
+        more = f" and {len(top) - LISTED} more" if len(top) > LISTED else ""
+        names = ", ".join(printable(name, NAME_MAX) for name in top[:LISTED])
+        model.warnings[model.warnings.index(LEFT_OUT)] = f"{LEFT_OUT.rstrip('.')}: {names}{more}."
+    filled = [joint for joint in range(len(bones)) if joint not in removed]
+    number_of = {joint: number for number, joint in enumerate(filled)} | {_NO_PARENT: _NO_PARENT}
+    model.skeletons[0].bones = [replace(bones[joint], parent=number_of[bones[joint].parent]) for joint in filled]
+    used = [number for number, skin in enumerate(model.skins) if removed.isdisjoint(skin.joints)]
+    for mesh in model.meshes:
+        mesh.joint, mesh.skin = number_of[mesh.joint], used.index(mesh.skin)
+    model.skins = [
+        RawSkin([number_of[joint] for joint in skin.joints], skin.bind_from_mesh)
+        for skin in (model.skins[number] for number in used)
+    ]
+    for clip in model.clips:
+        clip.channels = [replace(c, joint=number_of[c.joint]) for c in clip.channels if c.joint in number_of]
+    model.clips = [clip for clip in model.clips if clip.channels]
+    model.cameras = [replace(camera, joint=number_of[camera.joint]) for camera in model.cameras]
 
 
 RESIDUE = 1e-5

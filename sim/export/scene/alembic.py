@@ -1,8 +1,10 @@
-"""Alembic archives (Ogawa) by `alembic3d`: meshes, points and curves with a sample for each frame.
+"""Alembic archives (Ogawa) by `alembic3d`: meshes, points, curves and cameras with a sample for each frame.
 
 Each material has a face set of its name; Alembic has no place for the material itself.  Alembic stores the corners
 of faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach their first and last
-points.  A process of its own writes the archive: the library ends its process, or never ends, when a disk fills.
+points.  The widths of curves are diameters, as its documentation says.  It does not say so of points, and programs
+differ: Blender, 3ds Max and Maya read radii, RenderMan reads diameters.  Radii are written.  A process of its own
+writes the archive: the library ends its process, or never ends, when a disk fills.
 """
 
 import contextlib
@@ -14,7 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,16 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sinew.sim.export.formats import is_full
-from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
+from sinew.sim.export.formats import AlembicOptions, is_full
+from sinew.sim.export.scene.recording import (
+    SENSOR_ASPECT,
+    SENSOR_WIDTH,
+    CameraTrack,
+    FoundNode,
+    SceneRecording,
+    Topology,
+    Track,
+)
 from sinew.sim.maths.arrays import Float32, Int32
 from sinew.sim.printable import numbered
 
@@ -42,7 +52,7 @@ def write_apart(writer: Callable[..., None], recording: SceneRecording, files: t
     Raises:
         RuntimeError: If it fails, with its output; or if the disk stays full.
     """
-    unused: dict[str, Any] = {"rig": None, "materials": (), "normals": None, "tangents": None}
+    unused: dict[str, Any] = {"rig": None, "materials": (), "tangents": None}
     plain = replace(recording, tracks=tuple(replace(one, **unused) for one in recording.tracks))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with tempfile.TemporaryFile() as said:
@@ -84,13 +94,18 @@ def _watched(process: "subprocess.Popen[Any]", path: Path) -> int:
             raise RuntimeError("no room left")
 
 
-Frames = list[list[Float32]]
 ID_MASK = 0x7FFFFFFF
 """Mask of particle ids, which are stored modulo 2³¹: the library takes int32."""
 
 
-def write_alembic(recording: SceneRecording, files: tuple[Path, ...]) -> None:
+POLYLINE = AbcGeom.CurveType.kLinear, AbcGeom.BasisType.kNoBasis
+"""Curves without a basis; the library's default is a Bézier basis, by which Blender reads polylines too."""
+
+
+def write_alembic(recording: SceneRecording, files: tuple[Path, ...], _options: AlembicOptions) -> list[str]:
+    """Returns lines about skipped content."""
     write_apart(write_archive, recording, files)
+    return [f"left out: orthographic camera {camera.name}" for camera in recording.cameras if camera.height]
 
 
 def write_archive(recording: SceneRecording, files: tuple[Path, ...]) -> None:
@@ -99,25 +114,54 @@ def write_archive(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     sampling = archive.addTimeSampling(times)
     taken: set[str] = set()
     for track in recording.tracks:
-        _WRITERS[track.form](archive.getTop(), _name(track.name, taken), sampling, track)
+        _WRITERS[track.form](archive.getTop(), valid_name(track.name, taken), sampling, track)
+    for camera in recording.cameras:
+        if not camera.height:
+            _write_camera(archive.getTop(), valid_name(camera.name, taken), sampling, camera)
 
 
-def read_alembic(files: tuple[Path, ...]) -> Frames:
+def read_alembic(files: tuple[Path, ...]) -> list[FoundNode]:
+    """Raises ValueError for curves that are no polylines."""
     archive = Abc.IArchive(str(files[0]))
     top = archive.getTop()
-    nodes: Frames = []
+    nodes = []
     for index in range(top.getNumChildren()):
         header = top.getChildHeader(index)
-        schema_type = next(known for known in _READ if known.matches(header))
+        schema_type = next((known for known in _READ if known.matches(header)), None)
+        if schema_type is None:
+            continue
         schema = schema_type(top, header.getName()).getSchema()
-        frames = []
-        for number in range(schema.getNumSamples()):
-            # The selector takes a whole number for a time.
-            moment = schema.getTimeSampling().getSampleTime(number)
-            sample = schema.getValue(Abc.ISampleSelector(moment, Abc.ISampleSelector.TimeIndexType.kNearIndex))
-            frames.append(_array(sample.getPositions()))
-        nodes.append(frames)
+        is_mesh, is_strands = schema_type is AbcGeom.IPolyMesh, schema_type is AbcGeom.ICurves
+        positions, counts = list[Float32](), list[Int32]()
+        when = selectors(schema)
+        for selector in when:
+            sample = schema.getValue(selector)
+            positions.append(array_of(sample.getPositions()))
+            if is_strands:
+                if (sample.getType(), sample.getBasis()) != POLYLINE:
+                    raise ValueError(f"{header.getName()} was read back as {sample.getType()}, {sample.getBasis()}")
+                counts.append(np.array(sample.getCurvesNumVertices(), np.int32))
+        normals = _expanded(schema.getNormalsParam(), when) if is_mesh else []
+        if normals and schema.getNormalsParam().getScope() == AbcGeom.GeometryScope.kFacevaryingScope:
+            normals = [values.reshape(-1, 3, 3)[:, ::-1].reshape(-1, 3) for values in normals]
+        widths = [] if is_mesh else _expanded(schema.getWidthsParam(), when)
+        widths = [values * np.float32(1.0 if is_strands else 2.0) for values in widths]
+        nodes.append(FoundNode(positions, widths, normals, counts))
     return nodes
+
+
+def selectors(schema: Any) -> list[Any]:
+    """Returns a selector of each sample; they take whole numbers for times."""
+    times = map(schema.getTimeSampling().getSampleTime, range(schema.getNumSamples()))
+    return [Abc.ISampleSelector(time, Abc.ISampleSelector.TimeIndexType.kNearIndex) for time in times]
+
+
+def _expanded(param: Any, when: Iterable[Any]) -> list[Float32]:
+    """Returns the values of a parameter; [] if the file has none."""
+    if not param.valid():
+        return []
+    values = (param.getExpandedValue(selector).getVals() for selector in when)
+    return [np.array(memoryview(found), np.float32) if len(found) else np.zeros(0, np.float32) for found in values]
 
 
 def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
@@ -126,34 +170,41 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
     corners = track.triangles[:, ::-1].astype(np.int32).ravel()
     counts = np.full(len(track.triangles), 3, np.int32)
     for frame in range(len(track.positions)):
-        positions = _vectors(track.positions[frame])
+        positions = vectors(track.positions[frame])
+        shading, scope = track.shading_normals(frame), AbcGeom.GeometryScope.kVertexScope
+        if any(track.flat):
+            shading, scope = shading.reshape(-1, 3, 3)[:, ::-1], AbcGeom.GeometryScope.kFacevaryingScope
+        normals = vectors(shading.reshape(-1, 3))
         if frame:
             sample = AbcGeom.OPolyMeshSchemaSample()
             sample.setPositions(positions)
         else:
-            sample = AbcGeom.OPolyMeshSchemaSample(positions, _integers(corners), _integers(counts))
+            sample = AbcGeom.OPolyMeshSchemaSample(positions, integers(corners), integers(counts))
             if track.texcoords is not None:
-                texcoords = _pairs(track.texcoords[corners])
+                texcoords = pairs(track.texcoords[corners])
                 sample.setUVs(AbcGeom.OV2fGeomParamSample(texcoords, AbcGeom.GeometryScope.kFacevaryingScope))
+        sample.setNormals(AbcGeom.ON3fGeomParamSample(normals, scope))
         schema.set(sample)
     taken: set[str] = set()
     faces: dict[str, list[Int32]] = {}
-    for name, first, count in track.ranges:
-        faces.setdefault(name, []).append(np.arange(first, first + count, dtype=np.int32))
+    for section in track.sections:
+        own = np.arange(section.first, section.first + section.count, dtype=np.int32)
+        faces.setdefault(section.material.name, []).append(own)
     for name, numbers in faces.items():
-        sample = AbcGeom.OFaceSetSchemaSample(_integers(np.concatenate(numbers)))
-        schema.createFaceSet(_name(name, taken)).getSchema().set(sample)
+        sample = AbcGeom.OFaceSetSchemaSample(integers(np.concatenate(numbers)))
+        schema.createFaceSet(valid_name(name, taken)).getSchema().set(sample)
     _write_colours(schema, sampling, track)
 
 
 def _write_strands(top: Any, name: str, sampling: int, track: Track) -> None:
     schema = AbcGeom.OCurves(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
-        form = (AbcGeom.CurveType.kLinear, AbcGeom.CurvePeriodicity.kNonPeriodic)
-        widths, texcoords = _widths(track, frame), _pairs(track.texcoords)
-        counts, positions = _integers(track.counts), _vectors(track.positions[frame])
-        sized = () if track.widths is None else (_per_point(widths),)
-        sample = AbcGeom.OCurvesSchemaSample(positions, counts, *form, *sized)
+        kind, basis = POLYLINE
+        form = {"iType": kind, "iWrap": AbcGeom.CurvePeriodicity.kNonPeriodic, "iBasis": basis}
+        widths, texcoords = _widths(track, frame), pairs(track.texcoords)
+        counts, positions = integers(track.counts), vectors(track.positions[frame])
+        sized = {} if track.widths is None else {"iWidth": _per_point(widths)}
+        sample = AbcGeom.OCurvesSchemaSample(positions, counts, **form, **sized)
         if track.texcoords is not None:
             sample.setUVs(AbcGeom.OV2fGeomParamSample(texcoords, AbcGeom.GeometryScope.kUniformScope))
         schema.set(sample)
@@ -164,11 +215,11 @@ def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
     schema = AbcGeom.OPoints(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
         living = track.living(track.positions, frame)
-        ids = _integers(np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK)
-        positions, widths = _vectors(living), _widths(track, frame)
+        ids = integers(np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK)
+        positions, widths = vectors(living), _widths(track, frame, 0.5)
         sample = AbcGeom.OPointsSchemaSample(positions, ids)
         if track.velocities is not None:
-            velocities = _vectors(track.living(track.velocities, frame))
+            velocities = vectors(track.living(track.velocities, frame))
             sample.setVelocities(velocities)
         if track.widths is not None:
             sample.setWidths(_per_point(widths))
@@ -188,12 +239,27 @@ def _write_colours(schema: Any, sampling: int, track: Track) -> None:
         array = imath.C4fArray(len(colours))
         for channel, values in zip("rgba", colours.T, strict=True):
             if len(values):
-                getattr(array, channel)[:] = _floats(values)
+                getattr(array, channel)[:] = floats(values)
         written.set(AbcGeom.OC4fGeomParamSample(array, scope))
 
 
-def _widths(track: Track, frame: int) -> Any:
-    return _floats(np.zeros(0) if track.widths is None else track.living(track.widths, frame))
+def _write_camera(top: Any, name: str, sampling: int, camera: CameraTrack) -> None:
+    placed = AbcGeom.OXform(top, name, Abc.Argument(sampling))
+    for matrix in camera.world_from_camera:
+        moved = AbcGeom.XformSample()
+        moved.setMatrix(imath.M44d(*matrix.T.ravel().tolist()))
+        placed.getSchema().set(moved)
+    sample = AbcGeom.CameraSample()
+    sample.setFocalLength(camera.focal_length)
+    sample.setHorizontalAperture(SENSOR_WIDTH / 10.0)  # [cm]
+    sample.setVerticalAperture(SENSOR_WIDTH / SENSOR_ASPECT / 10.0)
+    sample.setNearClippingPlane(camera.near)
+    sample.setFarClippingPlane(camera.far)
+    AbcGeom.OCamera(placed, f"{name}Shape").getSchema().set(sample)
+
+
+def _widths(track: Track, frame: int, factor: float = 1.0) -> Any:
+    return floats(np.zeros(0) if track.widths is None else track.living(track.widths, frame) * np.float32(factor))
 
 
 def _per_point(values: Any) -> Any:
@@ -205,29 +271,29 @@ _WRITERS = {Topology.SURFACE: _write_mesh, Topology.STRANDS: _write_strands, Top
 _READ = (AbcGeom.IPolyMesh, AbcGeom.IPoints, AbcGeom.ICurves)
 
 
-def _vectors(values: npt.NDArray[Any]) -> Any:
+def vectors(values: npt.NDArray[Any]) -> Any:
     return imath.V3fArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.V3fArray(0)
 
 
-def _floats(values: npt.NDArray[Any]) -> Any:
+def floats(values: npt.NDArray[Any]) -> Any:
     return imath.FloatArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.FloatArray(0)
 
 
-def _integers(values: npt.NDArray[Any] | None) -> Any:
+def integers(values: npt.NDArray[Any] | None) -> Any:
     counted = np.zeros(0, np.int32) if values is None else np.ascontiguousarray(values, np.int32)
     return imath.IntArrayFromBuffer(counted) if len(counted) else imath.IntArray(0)
 
 
-def _pairs(values: npt.NDArray[Any] | None) -> Any:
+def pairs(values: npt.NDArray[Any] | None) -> Any:
     if values is None or not len(values):
         return imath.V2fArray(0)
     return imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32))
 
 
-def _array(values: Any) -> Float32:
+def array_of(values: Any) -> Float32:
     return np.array(memoryview(values), np.float32).reshape(-1, 3) if len(values) else np.zeros((0, 3), np.float32)
 
 
-def _name(name: str, taken: set[str]) -> str:
+def valid_name(name: str, taken: set[str]) -> str:
     """Returns a name that is unique, and allowed by Alembic."""
     return numbered(name.replace("/", "_") or "node", taken)

@@ -21,10 +21,11 @@ from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, Primitive
 from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.model import AlphaMode
 from sinew.sim.export.formats import ExportError, GlbOptions
-from sinew.sim.export.gltf import AnimationWriter, GltfScene, unit
+from sinew.sim.export.gltf import AnimationWriter, GltfScene
 from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA
 from sinew.sim.export.scene.recording import (
     CameraTrack,
+    FoundNode,
     JointMotion,
     LinearSkin,
     SceneRecording,
@@ -32,6 +33,7 @@ from sinew.sim.export.scene.recording import (
     Track,
     plain_material,
 )
+from sinew.sim.export.surface import unit
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.printable import size_text
@@ -77,6 +79,11 @@ class GlbFrames:
             )
             return list(LinearSkin(joints.astype(np.intp), weights).moved(zip(places, palettes, strict=True)))
         return [positions.astype(np.float32) for positions in places]
+
+    def surface(self) -> tuple[Float32, Float32]:
+        """Returns positions, (N, 3), and second texture coordinates, (N, 2), of the first mesh."""
+        attributes = self._part(0).attributes
+        return self._array(attributes["POSITION"]), self._array(attributes["TEXCOORD_1"])
 
     def _morphed(self, node: int, mesh: int) -> Iterator[Float64]:
         part = self._part(mesh)
@@ -156,9 +163,22 @@ def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options:
     return [f"left out: brightness beyond 1 of {name}" for name in bright]
 
 
-def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
+def read_glb_scene(files: tuple[Path, ...]) -> list[FoundNode]:
     frames = GlbFrames(files[0])
-    return [frames.frames_of(node) for node in frames.shown]
+    return [FoundNode(frames.frames_of(node)) for node in frames.shown]
+
+
+def write_surface(track: Track, path: Path, places: Float32) -> None:
+    """Writes the first frame of a surface with `places`, v from the top, (N, 2), as second texture coordinates."""
+    still = replace(track, positions=track.positions[:1])
+    scene = _Scene(SceneRecording((still,), 1.0), has_normals=True)
+    scene.add_still(still, places)
+    path.write_bytes(scene.file())
+
+
+def read_surface(path: Path) -> tuple[Float32, Float32]:
+    """Reads positions and second texture coordinates of a file of `write_surface`."""
+    return GlbFrames(path).surface()
 
 
 def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
@@ -170,7 +190,7 @@ class _Scene(GltfScene):
     def __init__(self, recording: SceneRecording, *, has_normals: bool) -> None:
         super().__init__()
         self._has_normals = has_normals
-        self._moments = np.arange(recording.frame_count, dtype=np.float32)[:, None] / np.float32(recording.rate)
+        self._moments = recording.times.astype(np.float32)[:, None]
         self._times = self.chunk.once(self._moments, bounded=True)
         self._animation = AnimationWriter("scene", self.chunk)
         self._is_moving = recording.frame_count > 1
@@ -206,6 +226,15 @@ class _Scene(GltfScene):
         if count:
             keys = np.eye(count + 1, dtype=np.float32)[:, 1:].reshape(-1, 1)
             self._move(self._roots[-1], "weights", keys)
+
+    def add_still(self, track: Track, places: Float32) -> None:
+        """Adds the first frame of a surface with second texture coordinates, v from the top."""
+        own = {"TEXCOORD_1": self.chunk.once(places, VERTEX_DATA)}
+        if track.texcoords is None or not track.texcoords.any():
+            own["TEXCOORD_0"] = self.chunk.once(np.zeros_like(places), VERTEX_DATA)  # sets are numbered without gaps
+        tangents = track.tangents[0] if track.tangents is not None else None
+        mesh = self._mesh(track, np.asarray(track.positions[0]), track.surface().normals, tangents, own, [])
+        self._roots.append(self.put("nodes", {"name": track.name, "mesh": self.put("meshes", mesh)}))
 
     def add_flip_book(self, track: Track) -> None:
         """Adds particles as a node for each frame that has any."""

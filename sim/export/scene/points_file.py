@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from sinew.sim.assets.obj_reader import MDD_HEADER, PC2_HEADER, PC2_MAGIC
-from sinew.sim.export.scene.recording import SceneRecording, Track
+from sinew.sim.export.scene.recording import FoundNode, SceneRecording, Track
 from sinew.sim.export.surface import write_obj
 from sinew.sim.maths.arrays import Float32
-
-Frames = list[Float32]
 
 
 def write_pc2(recording: SceneRecording, files: tuple[Path, ...]) -> None:
@@ -21,13 +19,13 @@ def write_pc2(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     _write(track, header, "<f4", files)
 
 
-def read_pc2(files: tuple[Path, ...]) -> Frames:
+def read_pc2(files: tuple[Path, ...]) -> list[FoundNode]:
     """Reads the positions of the one surface of the file in every frame."""
     with open(files[0], "rb") as file:
         magic, _, points, _, _, frames = PC2_HEADER.unpack(file.read(PC2_HEADER.size))
     if magic != PC2_MAGIC:
         raise ValueError("is not a point cache")
-    return [_mapped(files[0], "<f4", PC2_HEADER.size, frames, points)]
+    return [FoundNode(_mapped(files[0], "<f4", PC2_HEADER.size, frames, points))]
 
 
 def write_mdd(recording: SceneRecording, files: tuple[Path, ...]) -> None:
@@ -36,11 +34,11 @@ def write_mdd(recording: SceneRecording, files: tuple[Path, ...]) -> None:
     _write(track, header, ">f4", files)
 
 
-def read_mdd(files: tuple[Path, ...]) -> Frames:
+def read_mdd(files: tuple[Path, ...]) -> list[FoundNode]:
     """Reads the positions of the one surface of the file in every frame."""
     with open(files[0], "rb") as file:
         frames, points = MDD_HEADER.unpack(file.read(MDD_HEADER.size))
-    return [_mapped(files[0], ">f4", MDD_HEADER.size + 4 * frames, frames, points)]
+    return [FoundNode(_mapped(files[0], ">f4", MDD_HEADER.size + 4 * frames, frames, points))]
 
 
 def _write(track: Track, header: bytes, dtype: str, files: tuple[Path, ...]) -> None:

@@ -1,6 +1,7 @@
 import enum
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from sinew.sim.animation.evaluate import assembled
 from sinew.sim.assets.build_mesh import vertex_normals
 from sinew.sim.assets.model import CharacterModel, LocalPose, Material, Targets
 from sinew.sim.export.formats import Characters
-from sinew.sim.export.surface import ExportSurface
+from sinew.sim.export.surface import ExportSurface, unit
 from sinew.sim.maths.arrays import Bool, Float32, Float64, Int32, Int64, Intp, UInt32
 
 PLAIN = 0.52, 0.53, 0.55
@@ -45,6 +46,10 @@ class Track:
     ids: Int64 | None = None  # Unique numbers of the particles, (F, N)
     triangles: UInt32 | None = None  # Counter-clockwise from outside, (T, 3); None if it is no surface
     counts: Int32 | None = None  # Points of each strand, root first; None if there are no strands
+    # Of strands that follow guides: the name of their track, three of its strands, and their weights, (strands, 3) each
+    guides: str = ""
+    closest: Int32 | None = None
+    shares: Float32 | None = None
     texcoords: Float32 | None = None  # v = 0 at the bottom of the image, (N, 2); of strands (strands, 2)
     ranges: tuple[tuple[str, int, int], ...] = ()  # Material name, first triangle, count of each section; empty for one
     backs: tuple[bool, ...] = ()  # Whether the back of each section is visible; empty for all
@@ -96,6 +101,21 @@ class Track:
             for index, (name, first, count) in enumerate(self.ranges)
         )  # fmt: skip
 
+    def shading_normals(self, frame: int) -> Float32:
+        """Returns unit normals of the vertices, (V, 3); of corners, (3T, 3), if a section is shaded flat."""
+        assert self.triangles is not None
+        normals = self.surface(frame).normals
+        if not any(self.flat):
+            return normals
+        positions, corners = np.asarray(self.positions[frame], np.float64), self.triangles
+        by_corner = normals[corners]
+        for section in self.sections:
+            if section.is_flat:
+                own = slice(section.first, section.first + section.count)
+                a, b, c = (positions[corners[own, corner]] for corner in range(3))
+                by_corner[own] = unit(np.cross(b - a, c - a))[:, None]
+        return by_corner.reshape(-1, 3)
+
     def surface(self, frame: int = 0) -> ExportSurface:
         assert self.triangles is not None
         positions = np.ascontiguousarray(self.positions[frame], np.float32)
@@ -131,6 +151,15 @@ class CameraTrack:
     near: float
     far: float
 
+    @property
+    def focal_length(self) -> float:
+        """Focal length [mm] on a sensor of `SENSOR_WIDTH`."""
+        return SENSOR_WIDTH / SENSOR_ASPECT / 2.0 / math.tan(math.radians(self.field_of_view) / 2.0)
+
+
+SENSOR_WIDTH, SENSOR_ASPECT = 36.0, 16.0 / 9.0
+"""Sensor [mm] for formats that store a lens by focal length; programs use its width, so pictures are 16:9."""
+
 
 @dataclass(frozen=True, slots=True)
 class SceneRecording:
@@ -157,6 +186,16 @@ class SceneRecording:
         if not known:
             return 1.0
         return float(max(np.max([hi for _, hi in known], 0) - np.min([lo for lo, _ in known], 0))) or 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNode:
+    """A node read back from a file: arrays of its living points by frame, empty for what the format does not store."""
+
+    positions: Sequence[Float32] | Float32
+    widths: Sequence[Float32] = ()
+    normals: Sequence[Float32] = ()  # As `Track.shading_normals`
+    counts: Sequence[Int32] = ()
 
 
 def plain_material(name: str) -> Material:
@@ -222,20 +261,33 @@ def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) ->
         shown, reason = as_skin(track.rig) if track.rig is not None else (None, track.unrigged)
         if choice is Characters.POINTS or not reason:
             tracks.append(track if choice is not Characters.POINTS else replace(track, rig=None))
+            if shown is not None and shown.is_dual and choice is not Characters.POINTS:
+                apart = max(_distances(linear_positions(shown), track.positions))
+                text = f"its skin uses dual quaternions; programs that blend linearly are up to {apart:.2g} m away"
+                lines.append(f"{track.name}: {text}; {PRESERVE}")
             continue
         text, changes = f"written as points for every frame: {reason}", dict[str, Any](rig=None)
         if shown is not None:
-            apart, frames = 0.0, []
-            for drawn, places in zip(track.positions, linear_positions(shown), strict=True):
-                apart = max(apart, float(np.linalg.norm(places - drawn, axis=1).max()))
-                frames += [places] if choice is Characters.SKIN else []
+            frames = np.stack(list(linear_positions(shown))) if choice is Characters.SKIN else linear_positions(shown)
+            apart = max(_distances(frames, track.positions))
             text += f"; as a skin (characters=skin), a linear approximation, it is up to {apart:.2g} m away"
             if choice is Characters.SKIN:
                 text = f"written as a skin, a linear approximation of {reason}, up to {apart:.2g} m away"
-                changes = {"rig": shown, "positions": np.stack(frames)}
+                changes = {"rig": shown, "positions": frames}
+            if track.rig is not None and track.rig.is_dual and (track.rig.scales == 1.0).all():
+                text += f"; {PRESERVE}"
         lines.append(f"{track.name}: {text}")
         tracks.append(replace(track, **changes))
     return replace(recording, tracks=tuple(tracks)), lines
+
+
+PRESERVE = "Preserve Volume of Blender's armature modifier shows it as here"
+
+
+def _distances(frames: Iterable[Float32], drawn: Float32) -> Iterator[float]:
+    """Yields the largest distance [m] from the drawn positions, frame by frame."""
+    for places, wanted in zip(frames, drawn, strict=True):
+        yield float(np.linalg.norm(places - wanted, axis=1).max())
 
 
 def linear_positions(rig: JointMotion) -> Iterator[Float32]:

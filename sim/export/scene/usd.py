@@ -18,7 +18,17 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade, UsdSkel, Vt
 from sinew.sim.assets.model import AlphaMode, Material, Sampled, Skeleton, Skin
 from sinew.sim.export.formats import UsdOptions
 from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base
-from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
+from sinew.sim.export.scene.recording import (
+    SENSOR_ASPECT,
+    SENSOR_WIDTH,
+    CameraTrack,
+    FoundNode,
+    JointMotion,
+    SceneRecording,
+    Topology,
+    Track,
+    plain_material,
+)
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose
 from sinew.sim.printable import numbered
@@ -200,12 +210,12 @@ def _write_materials(mesh: Any, track: Track) -> None:
         prim, name = mesh.GetPrim(), section.material.name
         if track.ranges:
             faces = Vt.IntArray.FromNumpy(np.arange(section.first, section.first + section.count, dtype=np.int32))
+            part = identifier(f"{name}_faces", taken)
             prim = UsdGeom.Subset.CreateGeomSubset(
-                mesh, identifier(name, taken), UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
+                mesh, part, UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
             ).GetPrim()
         if name not in written:
-            place = identifier(f"{name}_material", taken)
-            written[name] = add_material(mesh, place, section.material, has_colours=has_colours)
+            written[name] = add_material(mesh, identifier(name, taken), section.material, has_colours=has_colours)
         bind_material(prim, written[name])
     if track.colours is not None:
         write_colours(mesh, _coloured(track), UsdGeom.Tokens.vertex)
@@ -266,11 +276,11 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
     for frame, matrix in enumerate(rig.world_from_model):
         placement.Set(Gf.Matrix4d(matrix.T.tolist()), first + frame)
     bones = _Bones(skeleton, skin)
-    skel = UsdSkel.Skeleton.Define(stage, path.AppendChild("Skeleton"))
+    skel = UsdSkel.Skeleton.Define(stage, path.AppendChild(f"{path.name}_skeleton"))
     skel.CreateJointsAttr(Vt.TokenArray(bones.paths))
     skel.CreateBindTransformsAttr(_matrices(bones.bound))
     skel.CreateRestTransformsAttr(_matrices(bones.rest))
-    motion = UsdSkel.Animation.Define(stage, path.AppendChild("Motion"))
+    motion = UsdSkel.Animation.Define(stage, path.AppendChild(f"{path.name}_motion"))
     motion.CreateJointsAttr(Vt.TokenArray(bones.paths))
     translations, rotations = motion.CreateTranslationsAttr(), motion.CreateRotationsAttr()
     scales = motion.CreateScalesAttr()
@@ -279,7 +289,7 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
         translations.Set(vectors(moves), first + frame)
         rotations.Set(Vt.QuatfArray.FromNumpy(np.ascontiguousarray(turns, np.float32)), first + frame)
         scales.Set(Vt.Vec3hArray.FromNumpy(np.ascontiguousarray(sizes, np.float16)), first + frame)
-    drawn = UsdGeom.Mesh.Define(stage, path.AppendChild("Mesh"))
+    drawn = UsdGeom.Mesh.Define(stage, path.AppendChild(f"{path.name}_mesh"))
     write_topology(drawn, track)
     drawn.CreatePointsAttr(vectors(mesh.positions))
     drawn.CreateNormalsAttr(vectors(mesh.normals))
@@ -336,11 +346,11 @@ class _Bones:
     def __init__(self, skeleton: Skeleton, skin: Skin) -> None:
         order = np.concatenate((np.flatnonzero(skeleton.parents < 0), *skeleton.hierarchy.levels))
         self._order = order
-        paths: list[str] = [""] * skeleton.joint_count
+        paths, taken = [""] * skeleton.joint_count, set[str]()
         for joint in order.tolist():
             parent = int(skeleton.parents[joint])
             above = f"{paths[parent]}/" if parent >= 0 else ""
-            paths[joint] = f"{above}{Tf.MakeValidIdentifier(skeleton.names[joint])}_{joint}"
+            paths[joint] = f"{above}{identifier(skeleton.names[joint], taken)}"
         self.paths = [paths[joint] for joint in order]
         self.of_entry = np.argsort(order)
         self.bound = skeleton.model_from_bind[order]
@@ -380,9 +390,9 @@ def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) 
     assert track.rig is not None
     targets = track.rig.model.mesh.targets
     assert targets is not None
-    tokens, paths = [], []
+    tokens, paths, taken = [], [], {child.GetName() for child in mesh.GetPrim().GetChildren()}
     for weight, name in enumerate(targets.names):
-        token = f"{Tf.MakeValidIdentifier(name)}_{weight}"
+        token = identifier(name, taken)
         runs = np.flatnonzero(targets.weight_of == weight)
         vertices = [np.arange(targets.counts[t]) + targets.firsts[t] for t in runs]
         rows = [np.arange(targets.counts[t]) + targets.starts[t] for t in runs]
@@ -403,8 +413,9 @@ def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) 
         weights.Set(Vt.FloatArray.FromNumpy(np.ascontiguousarray(row, np.float32)), first + frame)
 
 
-Frames = list[list[Float32]]
 ROOT = Sdf.Path("/World")
+TENTHS = 10.0
+"""Lenses are stored in tenths of the unit of the stage."""
 
 
 def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
@@ -425,6 +436,8 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
         else:
             prim = _WRITERS[track.form](stage, path, track, recording.first, options)
         prim.SetDisplayName(track.name)
+    for camera in recording.cameras:
+        _write_camera(stage, ROOT.AppendChild(identifier(camera.name, taken)), camera, recording.first)
     stage.GetRootLayer().Save()
     # A preview surface takes its colour from a single source.
     coloured = (track for track in recording.tracks if track.form is Topology.SURFACE and track.colours is not None)
@@ -432,18 +445,29 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
     return [f"left out: colours of vertices where there is an image, of {name}" for name in both]
 
 
-def read_usd(files: tuple[Path, ...]) -> Frames:
-    """Reads world positions by node and frame; USD itself skins characters."""
+def read_usd(files: tuple[Path, ...]) -> list[FoundNode]:
+    """Reads nodes in world space; USD itself skins characters."""
     stage = Usd.Stage.Open(str(files[0]))
     codes = [Usd.TimeCode(t) for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1)]
-    nodes: Frames = []
+    nodes = []
     for prim in stage.GetDefaultPrim().GetChildren():
         if prim.IsA(UsdSkel.Root):
-            nodes.append(read_character(prim, codes))
+            nodes.append(FoundNode(read_character(prim, codes)))
         elif prim.IsA(UsdGeom.PointBased):
-            points = UsdGeom.PointBased(prim).GetPointsAttr()
-            nodes.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
+            based, strands = UsdGeom.PointBased(prim), UsdGeom.BasisCurves(prim)
+            sized = strands or UsdGeom.Points(prim)
+            widths = _stored(sized.GetWidthsAttr(), codes) if sized else []
+            counts = [np.array(strands.GetCurveVertexCountsAttr().Get(), np.int32)] * len(codes) if strands else []
+            positions, normals = (_stored(one, codes, 3) for one in (based.GetPointsAttr(), based.GetNormalsAttr()))
+            nodes.append(FoundNode(positions, widths, normals, counts))
     return nodes
+
+
+def _stored(attribute: Any, codes: list[Any], *shape: int) -> list[Float32]:
+    """Returns the values of an attribute at time codes; [] if the file has none."""
+    if not attribute.HasAuthoredValue():
+        return []
+    return [np.array(attribute.Get(code), np.float32).reshape(-1, *shape) for code in codes]
 
 
 def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOptions) -> Any:
@@ -451,9 +475,9 @@ def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOpt
     write_topology(mesh, track)
     if options.normals:
         normals = mesh.CreateNormalsAttr()
-        mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+        mesh.SetNormalsInterpolation(UsdGeom.Tokens.faceVarying if any(track.flat) else UsdGeom.Tokens.vertex)
         for frame in range(len(track.positions)):
-            normals.Set(vectors(track.surface(frame).normals), first + frame)
+            normals.Set(vectors(track.shading_normals(frame)), first + frame)
     _write_points(mesh, track, first)
     return mesh.GetPrim()
 
@@ -466,7 +490,7 @@ def _write_strands(stage: Any, path: Any, track: Track, first: int, _options: Us
     if track.texcoords is not None:
         write_texcoords(curves, track.texcoords, UsdGeom.Tokens.uniform)
     material = track.materials[0] if track.materials else plain_material(track.name)
-    place = identifier(f"{material.name}_material", set())
+    place = identifier(material.name, set())
     bind_material(curves.GetPrim(), add_material(curves, place, material, has_colours=track.colours is not None))
     _write_widths_and_colours(curves, track, first)
     _write_points(curves, track, first)
@@ -484,6 +508,22 @@ def _write_particles(stage: Any, path: Any, track: Track, first: int, _options: 
     _write_widths_and_colours(points, track, first)
     _write_points(points, track, first)
     return points.GetPrim()
+
+
+def _write_camera(stage: Any, path: Any, camera: CameraTrack, first: int) -> None:
+    written = UsdGeom.Camera.Define(stage, path)
+    placement = written.AddTransformOp()
+    for frame, matrix in enumerate(camera.world_from_camera):
+        placement.Set(Gf.Matrix4d(matrix.T.tolist()), first + frame)
+    width = SENSOR_WIDTH / 1000.0
+    if camera.height:
+        written.CreateProjectionAttr(UsdGeom.Tokens.orthographic)
+        width = camera.height * SENSOR_ASPECT
+    written.CreateHorizontalApertureAttr(width * TENTHS)
+    written.CreateVerticalApertureAttr(width / SENSOR_ASPECT * TENTHS)
+    written.CreateFocalLengthAttr((0.05 if camera.height else camera.focal_length / 1000.0) * TENTHS)
+    written.CreateClippingRangeAttr(Gf.Vec2f(camera.near, camera.far))
+    written.GetPrim().SetDisplayName(camera.name)
 
 
 def _write_widths_and_colours(prim: Any, track: Track, first: int) -> None:

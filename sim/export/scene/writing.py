@@ -17,7 +17,7 @@ from sinew.sim.assets.model import EmbeddedImage
 from sinew.sim.export.atomic_file import atomic_path, naming
 from sinew.sim.export.formats import ExportError, SceneFormat, failures_of_libraries
 from sinew.sim.export.image import ImageStore, Placed
-from sinew.sim.export.scene.recording import SceneRecording, Topology, Track, as_chosen
+from sinew.sim.export.scene.recording import FoundNode, SceneRecording, Topology, Track, as_chosen
 
 TOLERANCE = 1e-5
 """Maximum read-back error, relative to the extent."""
@@ -59,6 +59,10 @@ def write_scene(
     if format.as_skin:
         choice = getattr(format.chosen(options)[0], CHARACTERS)
         recording, lines = as_chosen(recording, choice, resolved(format.as_skin))
+        for line in lines:
+            warned(f"{path}: {line}")
+    if format.variant:
+        format, recording, lines = resolved(format.variant)(format, recording, *format.chosen(options))
         for line in lines:
             warned(f"{path}: {line}")
     files = files_of(recording, path, format)
@@ -104,8 +108,11 @@ def _written(
     recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Report
 ) -> str:
     _require_room(recording, path)
+    chosen = format.chosen(options)
     with contextlib.ExitStack() as stack:
         names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
+        if format.files:
+            path, *_ = names = resolved(format.files)(path, *chosen)
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
         with failures_of_libraries(path), naming(path):
             if "materials" in format.keeps:
@@ -119,10 +126,13 @@ def _written(
                 recording = replace(recording, tracks=held)
                 for line in places.lost:
                     warned(f"{path}: {line}")
-            for line in resolved(format.write)(recording, files, *format.chosen(options)) or ():
+            for line in resolved(format.write)(recording, files, *chosen) or ():
                 warned(f"{path}: {line}")
-            difference = largest_difference(recording, resolved(format.read)(files), path)
-        if difference > TOLERANCE * recording.extent():
+            has_normals = all(getattr(one, "normals", True) for one in chosen)
+            keeps = format.keeps if has_normals else format.keeps - {"normals"}
+            difference = largest_difference(recording, resolved(format.read)(files), path, keeps)
+        bound = resolved(format.bound)(recording, *chosen) if format.bound else 0.0
+        if difference > TOLERANCE * recording.extent() + bound:
             raise ExportError(f"{path}: the read-back differs by {difference:.2g} m; no file was written")
     points = sum(track.point_count for track in recording.tracks)
     what = "points" if all(track.triangles is None for track in recording.tracks) else "vertices"
@@ -165,24 +175,53 @@ def _folder(folder: Path) -> Iterator[None]:
         raise
 
 
-def largest_difference(recording: SceneRecording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
-    """Returns the largest distance along an axis [m]; raises ExportError for a missing node, frame or point."""
+def largest_difference(
+    recording: SceneRecording, found: Sequence[FoundNode], path: Path, keeps: Collection[str] = ()
+) -> float:
+    """Returns the largest distance of positions along an axis [m].
+
+    Args:
+        keeps: What the file has beside positions.
+
+    Raises:
+        ExportError: If a node, frame or point is missing, or widths, normals or counts of strands differ.
+    """
     largest = 0.0
     for index, track in enumerate(recording.tracks):
-        frames = found[index] if index < len(found) else ()
-        if len(frames) != recording.frame_count:
-            raise ExportError(f"{path}: node {track.name!r}: {len(frames)} frames read back of {recording.frame_count}")
-        for number in range(recording.frame_count):
-            wanted, got = track.living(track.positions, number), np.asarray(frames[number])
-            if wanted.shape != got.shape:
+        node = found[index] if index < len(found) else FoundNode(())
+        for what, frames, wanted_of in _compared(track, node, keeps):
+            if len(frames) != recording.frame_count:
                 raise ExportError(
-                    f"{path}: node {track.name!r}: frame {recording.first + number}: {len(got)} points read back of"
-                    f" {len(wanted)}"
+                    f"{path}: node {track.name!r}: {len(frames)} frames of {what} read back of {recording.frame_count}"
                 )
-            if len(wanted):
-                apart = float(np.abs(np.subtract(got, wanted, dtype=np.float64)).max())
-                largest = max(largest, apart if np.isfinite(apart) else np.inf)
+            for number in range(recording.frame_count):
+                wanted, got = wanted_of(number), np.asarray(frames[number])
+                place = f"{path}: node {track.name!r}: frame {recording.first + number}"
+                if wanted.shape != got.shape:
+                    raise ExportError(f"{place}: {len(got)} {what} read back of {len(wanted)}")
+                apart = np.abs(np.subtract(got, wanted, dtype=np.float64)).max(initial=0.0)
+                if what == POSITIONS:
+                    largest = max(largest, float(apart) if np.isfinite(apart) else np.inf)
+                elif not apart <= TOLERANCE * max(1.0, np.abs(wanted).max(initial=0.0)):
+                    raise ExportError(f"{place}: {what} read back differ by {apart:.2g}")
     return largest
+
+
+POSITIONS = "points"
+
+Compared = tuple[str, Sequence[np.ndarray] | np.ndarray, Callable[[int], np.ndarray]]
+
+
+def _compared(track: Track, node: FoundNode, keeps: Collection[str]) -> Iterator[Compared]:
+    """Yields the arrays of a node that were read back: name, found frames, and a function of wanted values."""
+    yield POSITIONS, node.positions, lambda number: track.living(track.positions, number)
+    if "widths" in keeps and track.widths is not None and track.form is not Topology.SURFACE:
+        yield "widths", node.widths, lambda number: track.living(track.widths, number)
+    if "normals" in keeps and track.form is Topology.SURFACE and track.rig is None:
+        yield "normals", node.normals, track.shading_normals
+    if node.counts and track.counts is not None:
+        counts = track.counts
+        yield "counts", node.counts, lambda _: counts
 
 
 def _word(name: str) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import model_settings
 from sinew.sim.kinds.camera.settings import CameraSettings
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Form, Kind
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import bounded
@@ -73,10 +73,13 @@ CAMERA = Kind(
     label="Camera",
     icon=ICON,
     settings=CameraSettings,
-    adds=(AddEntry("camera", "Ca&mera", "Add a camera at the present view.", new_camera, icon=ICON),),
-    idle=idle,
-    companions=cameras_of_file,
     since=3,
     view="sinew.sim.kinds.camera.view:CameraView",
-    panel="sinew.app.kinds.camera.panel:CameraPanel",
+    parts=(
+        Adds(
+            (AddEntry("camera", "Ca&mera", "Add a camera at the present view.", new_camera, icon=ICON),),
+            companions=cameras_of_file,
+        ),
+        Form(idle=idle, panel="sinew.app.kinds.camera.panel:CameraPanel"),
+    ),
 )

@@ -11,9 +11,11 @@ from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.cloth.buffers import MEASURE, MEASURED
 from sinew.sim.kinds.cloth.cloth import INTERVAL, Cloth
 from sinew.sim.kinds.cloth.monitor import CHUNK
-from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.settings import ClothSettings, compared_settings
 from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.kinds.partners import partners
 from sinew.sim.owner import Owner
+from sinew.sim.scene.scene import NodeId, Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,51 @@ class ClothComparison(Owner):
         for source, target in pairwise(self._levels):
             count = target.buffer.count
             self._reduce.run(None, target.buffer, count, u_records=source, u_count=source.buffer.count)
+
+
+class ComparedCloth(Owner):
+    """The comparison of a cloth, if there is one.
+
+    Attributes:
+        comparison: None while neither its settings nor the settings of a cloth that it meets compare two solvers.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self.comparison: ClothComparison | None = None
+        self._context, self._library = context, library
+        self._linked: tuple[Scene | None, bool] = (None, False)
+
+    def follow(self, cloth: Cloth, surface: ClothSurface | None, node: NodeId, scene: Scene) -> None:
+        """Makes, changes or removes the second solver, and lets it take the state after anything but a step."""
+        comparison = self.comparison
+        compared = compared_settings(cloth.settings) or (cloth.settings if self._meets_compared(node, scene) else None)
+        if comparison is not None and (
+            compared is None
+            or comparison.model is not cloth.model
+            or comparison.cloth.settings.solver != compared.solver
+            or comparison.cloth.settings.maps != compared.maps
+        ):
+            self.disown(comparison)
+            comparison = self.comparison = None
+        if compared is None:
+            return
+        if comparison is None:
+            self.comparison = self.owns(ClothComparison(self._context, self._library, compared, cloth, surface))
+        else:
+            comparison.cloth.settings = compared
+            comparison.follow()
+
+    def release(self) -> None:
+        super().release()
+        self.comparison = None
+
+    def _meets_compared(self, node: NodeId, scene: Scene) -> bool:
+        """Returns True if a cloth that acts on this one is compared; then this one too is simulated a second time."""
+        if scene is not self._linked[0]:
+            linked = [scene.node(one).settings for one in partners(scene).get(node, ())]
+            compared = [isinstance(one, ClothSettings) and compared_settings(one) is not None for one in linked]
+            self._linked = scene, any(compared)
+        return self._linked[1]
 
 
 def _distance(report: np.ndarray) -> ClothDistance:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.colliders.oracle import bounce, collider_contact
 from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
 from sinew.sim.kinds.cloth.lines import LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles, air_forces, air_velocity, touches
+from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles, air_forces, air_velocity, collided, touches
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import Gusts, gusts_at
@@ -129,6 +128,7 @@ class LineOracle:
         bends = settings.bend_stiffness > 0.0
         self.bending = bending_matrix(model, np.ones(model.particle_count)) if bends else None
         self._inverse: tuple[bytes, Float64] | None = None
+        self.friction: Float64 | float = 1.0
 
     def step(self, particles: ClothParticles, actions: ClothActions, *, time: float = 0.0) -> ClothParticles:
         gusts, count = gusts_at(self.settings, time, actions.travel), self.settings.substeps
@@ -166,11 +166,12 @@ class LineOracle:
             change, push = touches(model, settings, ClothParticles(places, velocities))
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
-        for collider in actions.colliders:
-            contact = collider_contact(collider, places, fraction, settings.step_time, h)
-            hit, hit_velocities = bounce(places, velocities, contact, constants.clearance, h)
-            places, velocities = np.where(held, places, hit), np.where(held, velocities, hit_velocities)
-        return ClothParticles(places, velocities)
+        moved, speed = ClothParticles(places, velocities), particles.velocities
+        pressing = float(np.linalg.norm(self.constants.gravity))
+        hit, hit_velocities = collided(
+            model, settings, speed, moved, actions.colliders, fraction, self.friction, pressing
+        )
+        return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:
         if self.bending is None:

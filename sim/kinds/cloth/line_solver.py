@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER
-from sinew.sim.colliders.skin import NearTriangles, parts_of
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface, parts_of
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
@@ -46,7 +46,9 @@ from sinew.sim.kinds.cloth.solver import (
     HAND_PULL,
     HAND_REACH,
     ClothInputs,
+    ClothStep,
     holds,
+    push_of,
     step_features,
     step_uniforms,
 )
@@ -77,7 +79,7 @@ ROW_ORDER, NATURAL_ORDER = 2, 4
 """Orders of shaders/cloth/line_layout.glsl."""
 
 _PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
-_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "FRICTION_MAP", "PIN_MAPS")
+_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "YIELDING_SKIN", "FRICTION_MAP", "PIN_MAPS", "FIELDS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,25 @@ class _Family:
     defines: dict[str, object]
     uniforms: dict[str, object] = field(default_factory=dict)
     tables: dict[str, TexelBuffer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LineStep(ClothStep):
+    """A step of `LineSolver`: kernels before and after the lines, the passes between them, and textures.
+
+    Attributes:
+        between: From each side of the state.
+        parts: Ranges of substeps that share the near triangles of the skin.
+    """
+
+    substeps: int
+    predict: Kernel
+    finish: Kernel
+    reads: dict[str, BufferTexture]
+    sides: tuple[TexelBuffer, TexelBuffer]
+    between: list[list[Pass]]
+    skin: SkinSurface | None
+    parts: list[tuple[int, int]]
 
 
 class LineSolver(Owner):
@@ -142,7 +163,7 @@ class LineSolver(Owner):
         if self._model.grid is not None:
             return
         for family, tables in zip(self._place_records(values.get(ClothMap.STRETCH)), self._mesh_tables, strict=True):
-            tables["u_places"].buffer.write(family)
+            tables["u_places"].buffer.write(family.ravel())
         bend = values.get(ClothMap.BEND)
         if bend is not self._bend_map:
             self._bend_map, self._bend_rows = bend, mesh_bending(self._model.positions, self._model.faces, bend)
@@ -153,12 +174,12 @@ class LineSolver(Owner):
 
     def step(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """As `ClothSolver.step`."""
-        constants = self.begin(state, settings, inputs)
-        for first, end in self._parts:
-            self._make(state, first, end)
-        return constants
+        step = self.begin(state, settings, inputs)
+        for first, end in step.parts:
+            self._make(step, state, first, end)
+        return step.constants
 
-    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> LineStep:
         """As `ClothSolver.begin`."""
         # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
         self._own = {} if inputs.met is None else {"MET": inputs.met.place + 1}
@@ -171,35 +192,34 @@ class LineSolver(Owner):
         predict, finish, reads = self._prepare(state, settings, inputs)
         passes, reads["u_loads"] = self._load_passes(predict, reads, state)
         run_passes(passes)
-        self._predict, self._finish, self._reads = predict, finish, reads
-        self._sides, self._skin = state.sides, inputs.colliders.skin
-        self._between_of = [self._between(side) for side in self._sides]
-        self._parts = [(0, settings.substeps)] if self._skin is None else parts_of(settings.substeps)
-        return constants
+        skin, sides = inputs.colliders.skin, state.sides
+        between = [self._between(side) for side in sides]
+        parts = [(0, settings.substeps)] if skin is None else parts_of(settings.substeps)
+        return LineStep(constants, settings.substeps, predict, finish, reads, sides, between, skin, parts)
 
-    def substep(self, state: PingPong, index: int) -> None:
-        """Makes one of the substeps after `begin`, from 0."""
-        self._make(state, index, index + 1)
+    def substep(self, step: ClothStep, state: PingPong, index: int) -> None:
+        """As `ClothSolver.substep`."""
+        assert isinstance(step, LineStep)
+        self._make(step, state, index, index + 1)
 
-    def _make(self, state: PingPong, first: int, end: int) -> None:
+    def _make(self, step: LineStep, state: PingPong, first: int, end: int) -> None:
         """Makes the substeps from `first` to before `end`, which are within one part."""
-        assert self._settings is not None
-        count, passes, reads = self._settings.substeps, list[Pass](), self._reads
-        part = dict(self._parts).get(first)
-        if self._skin is not None and part is not None:
+        count, passes, reads = step.substeps, list[Pass](), step.reads
+        part = dict(step.parts).get(first)
+        if step.skin is not None and part is not None:
             if self._near_skin is None:
                 self._near_skin = self.owns(NearTriangles(self._library, state.count))
             during = first / count, part / count
-            reads |= self._near_skin.find(self._skin, state.texture, during, self._constants.clearance)
-        last, used = self._last(self._between_of[0]), self._used()
+            reads |= self._near_skin.find(step.skin, state.texture, during, step.constants.clearance)
+        last, used = self._last(step.between[0]), self._used()
         reads |= used[-1].tables if used else {}
         for index in range(first, end):
-            before, after = self._sides[index % 2], self._sides[1 - index % 2]
+            before, after = step.sides[index % 2], step.sides[1 - index % 2]
             progress = "u_progress", (1.0 / (count - index), (index + 1) / count)
             known = reads | {"u_state": before}
-            passes.append(Pass(self._predict, (self._points[0].buffer,), self._padded, known, progress))
-            passes += self._between_of[index % 2]
-            passes.append(Pass(self._finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
+            passes.append(Pass(step.predict, (self._points[0].buffer,), self._padded, known, progress))
+            passes += step.between[index % 2]
+            passes.append(Pass(step.finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
         run_passes(passes)
         state.turned(end - first)
 
@@ -268,6 +288,7 @@ class LineSolver(Owner):
             self._uniforms = step_uniforms(self._model, settings, constants, pull) | {
                 "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
                 "u_clearance": float(constants.clearance),
+                "u_push": push_of(self._model, settings),
                 "u_self": (settings.thickness, settings.self_friction),
                 "u_rate": settings.internal_damping / settings.substep_time,
                 "u_step": STEP_TIME,
@@ -299,7 +320,8 @@ class LineSolver(Owner):
             if self._sampler is None:
                 self._sampler = self.owns(FieldSampler(self._library, state.count))
             reads["u_fields"] = self._sampler.sample(inputs.fields, state.texture)
-            predict.program["u_kick"] = (STEP_TIME, 1.5 / settings.substeps)
+            for kernel in (predict, finish):
+                kernel.program.set_if_active("u_kick", (STEP_TIME, 1.5 / settings.substeps))
         if "SELF" in features and finds_contacts:
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
@@ -318,7 +340,7 @@ class LineSolver(Owner):
         predicts = tuple(name for name in features if name in _PREDICTS and (name != "DAMPED" or "AIR" in features))
         ends: dict[str, object] = {name: True for name in features if name in _FINISHES}
         ends |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
-        has_others = colliders.count > layout.planes + layout.ovals
+        has_others = colliders.count > layout.planes + layout.ovals + layout.yielding
         predict = self._kernel("line_predict", POINT, dict.fromkeys(predicts, True))
         ends |= layout.defines | {"OTHERS": has_others}
         used = self._used(constants)

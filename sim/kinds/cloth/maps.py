@@ -209,3 +209,24 @@ def _stored_places(maps: ClothMaps) -> Float64:
     row, column = np.divmod(np.arange(maps.count), columns)
     across, up = column / max(columns - 1, 1), 1.0 - row / max(rows - 1, 1)
     return np.stack([across, up, np.zeros(maps.count)], axis=1)
+
+
+class ShownMap:
+    """The painted map that is shown in colours; `map` is None if none is."""
+
+    def __init__(self) -> None:
+        self.map: ClothMap | None = None
+        self._preview: np.ndarray | None = None
+
+    def show(self, one: ClothMap | None, preview: np.ndarray | None = None) -> None:
+        """Shows a map as it is or as a preview (P,); None ends that."""
+        self.map, self._preview = one, None if preview is None else preview.copy()
+
+    def values(self, count: int, values: Mapping[ClothMap, np.ndarray]) -> np.ndarray | None:
+        """Returns the values of the shown map (P,) of a cloth of `count` particles with these maps, or None."""
+        if self.map is None:
+            return None
+        if self._preview is not None and len(self._preview) == count:
+            return self._preview
+        found = values.get(self.map)
+        return np.full(count, RANGES[self.map].neutral) if found is None else found

@@ -37,6 +37,9 @@ _SPANNED = 1e-9
 SAMPLE_SIZE = 40
 """Number of particles along a side from which on a sheet has the modes of a larger one, to a thousandth."""
 
+JUMP = 0.3
+"""Way of a held particle in a step, as a part of the extent, from which on a message says that the pose jumps."""
+
 NEVER = 1e9
 """Largest substep of a cloth without springs [s]."""
 
@@ -272,6 +275,10 @@ def stop_reason(
         return f"{limit if is_finite else 'particles left the world'}; more substeps hold more load"
     if stretch(model, places) > most:
         return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"
+    way = float(np.linalg.norm(targets - places, axis=1)[held].max(initial=0.0))
+    if tears and way > JUMP * model.extent:
+        jumps = f"its pins move {way:.2g} m within a step, further than the fabric can follow"
+        return f"{jumps}; a start of the scene after the pose jumps, or a pre-roll, keeps it whole"
     if tears:
         return "its pins pull further than the fabric can follow; fewer pins, or pins on what moves less, keep it whole"
     if is_finite:

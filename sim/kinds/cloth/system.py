@@ -6,18 +6,19 @@ import numpy as np
 from sinew.sim.assets.model import Material
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
-from sinew.sim.kinds.background import Background, BackgroundJob, Pause
+from sinew.sim.kinds.background import Background, KeyedJob, Pause
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
-from sinew.sim.kinds.cloth.comparison import ClothComparison
+from sinew.sim.kinds.cloth.comparison import ClothComparison, ComparedCloth
 from sinew.sim.kinds.cloth.driven import driven_records
+from sinew.sim.kinds.cloth.fitting import GarmentFitting
 from sinew.sim.kinds.cloth.follow import PinFollower
 from sinew.sim.kinds.cloth.group import ClothGroups
-from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, values_on
+from sinew.sim.kinds.cloth.maps import ShownMap, values_on
 from sinew.sim.kinds.cloth.model import build_cloth, placed
 from sinew.sim.kinds.cloth.oracle_step import oracle_distance
-from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource, compared_settings
+from sinew.sim.kinds.cloth.recovery import Recovery
+from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.solver import ClothInputs
-from sinew.sim.kinds.cloth.stability import StabilityEstimator
 from sinew.sim.kinds.cloth.surface import ClothSurface, surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import (
@@ -34,68 +35,17 @@ from sinew.sim.kinds.contract import (
 )
 from sinew.sim.kinds.oracle import HasOracle
 from sinew.sim.kinds.packing import State, unpacked_state
-from sinew.sim.kinds.partners import partners
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects
-from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.vectors import Vec3
-
-PROOF = 30
-"""Number of steps after which settings have proved to be sound."""
-
-TRIES = 3
-"""Number of times that a cloth that stops again before `PROOF` is resumed automatically."""
-
 
 _LARGE = 10**8
 """Number of pairs of places from which on maps are resampled on a worker."""
 
 Driven = tuple[ClothSurface, np.ndarray]
 """A driven mesh in the world and its `driven_records`."""
-
-
-class Recovery:
-    """Resumption of a stopped cloth when a change of its settings removes the reason."""
-
-    def __init__(self) -> None:
-        self._since = self._tries = 0
-        self._sound: tuple[ClothSettings, int] | None = None
-        self._resumed: ClothSettings | None = None
-        self._estimator: StabilityEstimator | None = None
-
-    def changed(self, cloth: Cloth, before: ClothSettings) -> None:
-        lasted = cloth.step_count - self._since >= PROOF
-        if not cloth.stopped:
-            if lasted:
-                self._sound = before, cloth.step_count
-            self._since = cloth.step_count
-            return
-        if lasted:
-            self._tries = 0
-        self._try(cloth)
-
-    def restored(self, cloth: Cloth) -> None:
-        cloth.check()  # the failure may not have been read back when the state was cached
-        if cloth.stopped and self._resumed is cloth.settings:
-            cloth.resume()
-        elif cloth.stopped:
-            self._try(cloth)
-
-    def _try(self, cloth: Cloth) -> None:
-        if self._tries < TRIES and self._is_fixed(cloth):
-            self._tries += 1
-            self._since, self._resumed = cloth.step_count, cloth.settings
-            cloth.resume()
-
-    def _is_fixed(self, cloth: Cloth) -> bool:
-        settings = cloth.settings
-        before, until = self._sound or (None, 0)
-        if before is not None and until <= cloth.step_count and Effect.STEP not in changed_effects(before, settings):
-            return True
-        if self._estimator is None or self._estimator.model is not cloth.model:
-            self._estimator = StabilityEstimator(cloth.model, settings)
-        return self._estimator.allows(settings)
 
 
 class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports, Measures, HasOracle):
@@ -105,32 +55,37 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     Attributes:
         cloth: None until it can be built.
-        comparison: The same cloth with another solver, while its settings compare two; also while a cloth that it
-            meets is compared.
     """
+
+    units = {"strain": "", "energy": "J", "kinetic": "J", "elastic": "J", "apart": "m", "apart_mean": "m"}
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.node = Node(id="", settings=ClothSettings())
         self.cloth: Cloth | None = None
-        self.comparison: ClothComparison | None = None
+        self._compared = self.owns(ComparedCloth(context, library))
+        self.shown_map = ShownMap()
         self._settings: ClothSettings | None = None
         self._surface: ClothSurface | None = None
         self._follower = PinFollower(ClothSettings(), "")
         self._former = np.eye(4)  # Transform of the node before the last change
         self._has_jumped = False
         self._partners: tuple[NodeId, ...] = ()
-        self._linked: tuple[Scene | None, bool] = (None, False)
         self._teleport, self._recovery = TeleportHandling(), Recovery()
-        self._binding: tuple[tuple[object, ...], BackgroundJob[Driven] | None] = ((), None)
-        self._resampling: tuple[tuple[object, ...], BackgroundJob[object] | None] = ((), None)
+        self._binding: KeyedJob[Driven] = KeyedJob()
+        self._resampling: KeyedJob[object] = KeyedJob()
         self._resampled: tuple[object, ...] = ()
-        self.shown_map: ClothMap | None = None
-        self._preview: np.ndarray | None = None
+        self._fitting = GarmentFitting()
 
     @property
     def is_ready(self) -> bool:
         return self.cloth is not None
+
+    @property
+    def comparison(self) -> ClothComparison | None:
+        """The same cloth with another solver, while its settings compare two; also while a cloth that it meets is
+        compared."""
+        return self._compared.comparison
 
     @property
     def meets_others(self) -> bool:
@@ -149,13 +104,19 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             return
         if settings.source is ClothSource.MESH and Path(settings.mesh_path) not in world.assets.meshes:
             return
+        fitted = None
+        if settings.source is ClothSource.GARMENT:
+            fitted = self._fitting.surface(node, settings, world)
+            if fitted is None:
+                return
+        is_refitted = fitted is not None and fitted is not self._surface
         placement = world.places.world_from_node(node)
         if self._is_resampling(settings, placement):
             return
         self.node = node
-        if settings != self._settings or self.cloth is None:
+        if settings != self._settings or self.cloth is None or is_refitted:
             self._settings = settings
-            self._build(settings, placement)
+            self._build(settings, placement, fitted, is_refitted=is_refitted)
         if not self._follower.is_of(settings, node.attachment.node):
             self._follower.release()
             self._follower = PinFollower(settings, node.attachment.node)
@@ -167,27 +128,28 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def is_preparing(self) -> bool:
-        return bool(self._resampling[0])
+        return bool(self._resampling.key) or self._fitting.job is not None
 
     @property
     def is_due(self) -> bool:
-        job = self._resampling[1]
-        return job is not None and job.is_done
+        return any(job is not None and job.is_done for job in (self._resampling.job, self._fitting.job))
 
     @property
     def progress(self) -> float | None:
-        job = self._resampling[1]
+        job = self._resampling.job
         return None if job is None else job.share
 
     @property
     def active_settings(self) -> ClothSettings | None:
-        return self.cloth.settings if self.cloth is not None else None
+        settings = self.cloth.settings if self.cloth is not None else None
+        # Settings of a sheet that is fitted anew, for another body, are not active: they name no cached steps.
+        return None if self._fitting.job is not None and self._fitting.settings == settings else settings
 
     def prepare(self) -> bool:
         return False
 
     def cancel_preparing(self) -> None:
-        self._resampling = self._resampling[0], None
+        self._resampling.job = None
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
@@ -260,20 +222,11 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
                 self.comparison.poll(now)
                 self.comparison.cloth.refresh()
 
-    def show_map(self, one: ClothMap | None, preview: np.ndarray | None = None) -> None:
-        """Shows a painted map in colours, as it is or as a preview (P,); None ends that."""
-        self.shown_map, self._preview = one, None if preview is None else preview.copy()
-
     @property
     def shown_values(self) -> np.ndarray | None:
         """Values of the shown map, shape (P,); None if no map is shown."""
-        if self.shown_map is None or self.cloth is None:
-            return None
-        count = self.cloth.model.particle_count
-        if self._preview is not None and len(self._preview) == count:
-            return self._preview
-        values = self.cloth.values.get(self.shown_map)
-        return np.full(count, RANGES[self.shown_map].neutral) if values is None else values
+        cloth = self.cloth
+        return self.shown_map.values(cloth.model.particle_count, cloth.values) if cloth is not None else None
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         """Returns the corner of the picked triangle that is nearest to the ray."""
@@ -385,7 +338,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
     def release(self) -> None:
         self._follower.release()
         super().release()
-        self.cloth = self.comparison = None
+        self.cloth = None
 
     @property
     def _built(self) -> Cloth:
@@ -393,34 +346,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         return self.cloth
 
     def _compare(self) -> None:
-        """Makes, changes or removes the second solver, and lets it take the state after anything but a step."""
-        cloth, comparison = self._built, self.comparison
-        compared = compared_settings(cloth.settings) or (cloth.settings if self._meets_compared() else None)
-        if comparison is not None and (
-            compared is None
-            or comparison.model is not cloth.model
-            or comparison.cloth.settings.solver != compared.solver
-            or comparison.cloth.settings.maps != compared.maps
-        ):
-            self.disown(comparison)
-            comparison = self.comparison = None
-        if compared is None:
-            return
-        if comparison is None:
-            made = ClothComparison(self.context, self.library, compared, cloth, self._surface)
-            self.comparison = self.owns(made)
-        else:
-            comparison.cloth.settings = compared
-            comparison.follow()
-
-    def _meets_compared(self) -> bool:
-        """Returns True if a cloth that acts on this one is compared; then this one too is simulated a second time."""
-        scene = self.world.unevaluated
-        if scene is not self._linked[0]:
-            linked = [scene.node(one).settings for one in partners(scene).get(self.node.id, ())]
-            compared = [isinstance(one, ClothSettings) and compared_settings(one) is not None for one in linked]
-            self._linked = scene, any(compared)
-        return self._linked[1]
+        self._compared.follow(self._built, self._surface, self.node.id, self.world.unevaluated)
 
     def _wait(self, inputs: ClothInputs | None) -> None:
         """Adds the cloth, and the second one of its comparison, to the step of the cloths that meet."""
@@ -442,23 +368,25 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         )
         key = maps, mesh, settings.mesh_section
         if fits or len(mesh.positions) * maps.count < _LARGE or same_objects(key, self._resampled):
-            self._resampling = (), None
+            self._resampling.set(())
             return False
-        if not same_objects(key, self._resampling[0]):
+        if not self._resampling.is_of(key):
 
             def work(_pause: Pause) -> object:
                 surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
                 return values_on(settings.maps, build_cloth(settings, surface, placement).topology(placement))
 
-            self._resampling = key, self.world.services.get(Background).start(work)
-        job = self._resampling[1]
+            self._resampling.set(key, self.world.services.get(Background).start(work))
+        job = self._resampling.job
         if job is None or not job.is_done:
             return True
-        self._resampled, self._resampling = key, ((), None)
+        self._resampled = key
+        self._resampling.set(())
         return False
 
-    def _build(self, settings: ClothSettings, placement: np.ndarray) -> None:
-        surface = None
+    def _build(
+        self, settings: ClothSettings, placement: np.ndarray, surface: ClothSurface | None, *, is_refitted: bool
+    ) -> None:
         if settings.source is ClothSource.MESH:
             mesh = self.world.assets.meshes[Path(settings.mesh_path)]
             surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
@@ -467,7 +395,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             self.cloth = self.owns(Cloth(self.context, self.library, settings, surface, placement))
         else:
             before = self.cloth.settings
-            effect = self.cloth.apply(settings, surface)
+            effect = self.cloth.apply(settings, surface, is_refitted=is_refitted)
             if effect not in (Effect.REBUILD, Effect.RESET):
                 if effect is Effect.STEP:
                     self._recovery.changed(self.cloth, before)
@@ -480,7 +408,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         path, section = settings.driven_path, settings.driven_section
         mesh = world.assets.meshes.get(Path(path)) if path else None
         key = (mesh, section, cloth.model) if mesh is not None else ()
-        if not same_objects(key, self._binding[0]):
+        if not self._binding.is_of(key):
             cloth.drive(None)
             model, placement, job = cloth.model, cloth.built_at, None
 
@@ -491,10 +419,10 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
             if mesh is not None:
                 job = world.services.get(Background).start(work)
-            self._binding = key, job
-        job = self._binding[1]
+            self._binding.set(key, job)
+        job = self._binding.job
         if job is not None and job.is_done:
-            self._binding = key, None
+            self._binding.job = None
             try:
                 cloth.drive(*job.result())
             except SettingsError as error:

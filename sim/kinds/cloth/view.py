@@ -189,8 +189,8 @@ class ClothView(View):
         painted = self._system.shown_values if self._system is not None else None
         if painted is not None:
             assert self._system is not None
-            assert self._system.shown_map is not None
-            span = RANGES[self._system.shown_map].shown
+            assert self._system.shown_map.map is not None
+            span = RANGES[self._system.shown_map.map].shown
             items: tuple[Item, ...] = (self._surface(arrays.painted(painted), *_SOLID, span=span),)
         else:
             driven = None if is_second else self._driven_arrays(cloth)
@@ -270,7 +270,7 @@ class ClothView(View):
         if selected:
             items.append(self._points(arrays.selected(selected), SELECTED, 11.0))
         # Drawn over the larger points of selected particles, which then look like rims.
-        marks = display.overlay.marks and (self._system is None or self._system.shown_map is None)
+        marks = display.overlay.marks and (self._system is None or self._system.shown_map.map is None)
         if marks and cloth.limited.any():
             pinned = tuple(np.flatnonzero(cloth.weights > 0.0).tolist())
             items.append(self._points(arrays.selected(pinned, "held"), HELD, 8.0))

@@ -2,16 +2,15 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from sinew.sim.assets.model import CharacterModel
-from sinew.sim.colliders.skin_mesh import covered_shares
+from sinew.sim.colliders.skin_mesh import outer_sections
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, ColliderSource, Edits, Form, Kind
 from sinew.sim.scene.params import with_lengths
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import Transform
 
-_LIMB, _FIGURE = 0.35, 1.8
+_LIMB, _CHARACTER = 0.35, 1.8
 """Extents of surroundings that suit the default sizes [m]."""
 
 
@@ -26,7 +25,7 @@ def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     settings = ColliderSettings(
         shape=shape, radius=radius, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
     )
-    settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _FIGURE))
+    settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _CHARACTER))
     if shape is ColliderShape.PLANE:
         return Node(id="", name=shape.value.capitalize(), settings=settings)
     if place.attachment.node:
@@ -34,17 +33,11 @@ def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     return Node(id="", name=shape.value.capitalize(), transform=Transform(position=place.target), settings=settings)
 
 
-def outer_sections(model: CharacterModel | None) -> tuple[str, ...]:
-    """Returns the sections that no other one covers; nothing, for all, if none is covered."""
-    shares = covered_shares(model.mesh) if model is not None else {}
-    outer = tuple(name for name, share in shares.items() if share <= 0.5)
-    return outer if len(outer) < len(shares) else ()
-
-
 def idle(node: Node) -> frozenset[str]:
     settings = node.settings
     assert isinstance(settings, ColliderSettings)
-    return frozenset(name for names in SIZES_OF_SHAPE.values() for name in names) - set(SIZES_OF_SHAPE[settings.shape])
+    others = {"yields"} if settings.shape is ColliderShape.SKIN else {"yielding"}
+    return frozenset(others.union(*SIZES_OF_SHAPE.values())) - set(SIZES_OF_SHAPE[settings.shape])
 
 
 def migrate(version: int, raw: dict[str, Any], _nodes: Mapping[str, dict[str, Any]]) -> None:
@@ -60,28 +53,26 @@ def unkeyable(_node: Node, part: str, field: str) -> str:
     return "a surface that grows has no velocity for collisions" if is_size else ""
 
 
+def add_entry(shape: ColliderShape) -> AddEntry:
+    tip = f"Add a {shape.value} that cloth cannot enter."
+    if shape is ColliderShape.SKIN:
+        tip = "Let cloth, hair, spring bones and particles collide with the moving skin of the selected character."
+    make = functools.partial(new_collider, shape)
+    return AddEntry(shape.value, f"C&ollider: {shape.value.capitalize()}", tip, make)
+
+
 COLLIDER = Kind(
     name="collider",
     label="Collider",
     icon="mdi6.sphere",
     hue="#e6d732",
     settings=ColliderSettings,
-    adds=tuple(
-        AddEntry(
-            shape.value,
-            f"C&ollider: {shape.value.capitalize()}",
-            "Let cloth, hair, spring bones and particles collide with the moving skin of the selected character."
-            if shape is ColliderShape.SKIN
-            else f"Add a {shape.value} that cloth cannot enter.",
-            functools.partial(new_collider, shape),
-        )
-        for shape in ColliderShape
-    ),
-    idle=idle,
-    unkeyable=unkeyable,
-    migrate=migrate,
-    colliders="sinew.sim.kinds.collider.place:placements",
-    unfinished="sinew.sim.kinds.collider.place:unfinished",
+    version=2,
     view="sinew.sim.kinds.collider.view:ColliderView",
-    panel="sinew.app.kinds.collider.panel:ColliderPanel",
+    parts=(
+        Adds(tuple(map(add_entry, ColliderShape))),
+        Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.collider.panel:ColliderPanel"),
+        Edits(migrate=migrate),
+        ColliderSource("sinew.sim.kinds.collider.place:placements", "sinew.sim.kinds.collider.place:unfinished"),
+    ),
 )

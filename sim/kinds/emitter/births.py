@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
+from sinew.sim.printable import shortened
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import ParamError, SettingsError, check, params_of
 from sinew.sim.scene.vectors import check_stops
@@ -151,14 +152,15 @@ def parse_bursts(text: str) -> tuple[Burst, ...]:
 
 def _burst(entry: str) -> Burst:
     moment, _, count = entry.rpartition(":")
+    shown = shortened(repr(entry))
     try:
         seconds, number = float(moment or "0"), int(count)
     except ValueError:
-        raise SettingsError(f"burst {entry!r}: expected seconds:number, such as 1.5:300") from None
+        raise SettingsError(f"burst {shown}: expected seconds:number, such as 1.5:300") from None
     if not (0.0 <= seconds < math.inf):
-        raise SettingsError(f"burst {entry!r}: the time must be 0 or more seconds")
+        raise SettingsError(f"burst {shown}: the time must be 0 or more seconds")
     if not 1 <= number <= BURST_COUNT_MAX:
-        raise SettingsError(f"burst {entry!r}: the number must be 1 to {BURST_COUNT_MAX}")
+        raise SettingsError(f"burst {shown}: the number must be 1 to {BURST_COUNT_MAX}")
     return Burst(seconds / STEP_TIME, number)
 
 
@@ -190,7 +192,7 @@ def starvation(settings: EmitterSettings) -> str:
     needed = slots_needed(settings)
     if needed <= settings.capacity:
         return ""
-    return f"capacity {settings.capacity} cuts lives short: this rate and lifetime take {needed} particles"
+    return f"capacity {settings.capacity:,} cuts lives short: this rate and lifetime take {needed:,} particles"
 
 
 def check_emitter(settings: EmitterSettings, former: EmitterSettings | None = None) -> None:

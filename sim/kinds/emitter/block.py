@@ -17,8 +17,7 @@ _SLOW_DRAG = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class EmitterConstants:
-    left: float  # Factor of a velocity after a substep of drag
-    gain: float  # Time for which an acceleration acts in a substep, with drag [s]
+    pace: tuple[float, float, float]  # `drag_terms` of a substep
     life: float  # Mean lifetime [steps]
     rise: float  # 1 - cosine of half the opening of the cone
     angles: tuple[float, float, float, float]  # Middle and span of yaw, middle and span of pitch [rad]
@@ -32,14 +31,12 @@ def constants_of(settings: EmitterSettings) -> EmitterConstants:
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
     square = settings.attractor_radius**2
-    left, gain, _ = drag_terms(settings.drag, settings.substep_time)
     yaw, yaw_span, pitch, pitch_span = (
         math.radians(angle) for angle in (settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread)
     )
     x, y, z = (axis * settings.vortex * square).tolist()
     return EmitterConstants(
-        left=left,
-        gain=gain,
+        pace=drag_terms(settings.drag, settings.substep_time),
         life=settings.lifetime / STEP_TIME,
         rise=2.0 * math.sin(0.5 * math.radians(settings.cone_angle)) ** 2,
         angles=(yaw, yaw_span, pitch, pitch_span),
@@ -98,12 +95,12 @@ class EmitterBlock(UniformBlock):
         constants = constants_of(settings)
         self["gravity"] = (*settings.gravity, settings.drag)
         self["air"] = (*settings.wind, settings.inherited_velocity)
-        self["pace"] = (constants.left, constants.gain, STEP_TIME, settings.clearance)
+        self["pace"] = (*constants.pace, STEP_TIME)
         self["attractor"] = (*settings.attractor, settings.attractor_radius**2)
         self["pull"] = (*constants.vortex, constants.attraction)
         self["angles"] = constants.angles
         self["shape"] = (*settings.source_size, settings.source_radius)
-        self["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
+        self["cone"] = (constants.rise, settings.source_hollow, settings.clearance, 0.0)
         self["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
         self["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
         self["turbulence"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)

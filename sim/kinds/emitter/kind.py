@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Coupling, Edits, Files, FileUse, Form, Kind, Presets
 from sinew.sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import (
     SURFACE_SOURCES,
@@ -27,7 +27,7 @@ ICON = "mdi6.creation-outline"
 LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
 """Height above the ground of effects that need space below them [m]."""
 
-_FIGURE = 1.8
+_CHARACTER = 1.8
 
 _PLACES = frozenset(("source", "aim"))
 """Fields that a preset does not change for an emitter on a surface."""
@@ -44,7 +44,7 @@ _IMAGE = ("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"
 def new_emitter(preset: str, place: AddPlace) -> Node:
     """Returns an emitter on the selected bone or character, else on the ground; "" is the default emitter."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
-    size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
+    size = 1.0 if place.attachment.node else place.fitting(_CHARACTER)
     settings = with_lengths(settings, size)
     name, character = titled(preset) or "Emitter", place.character
     if place.attachment.node:
@@ -145,35 +145,38 @@ EMITTER = Kind(
     icon=ICON,
     hue="#d55e00",
     settings=EmitterSettings,
-    adds=(
-        AddEntry(
-            "emitter", "&Emitter", "Add an emitter of particles.", functools.partial(new_emitter, ""), ICON, "&Emitter",
-            where,
-        ),
-        *(
-            AddEntry(
-                f"emitter.{name.lower().replace(' ', '-')}",
-                titled(name),
-                f"Add {name.lower()}, on the selected bone or model if there is one.",
-                functools.partial(new_emitter, name),
-                group="&Emitter",
-                where=where,
-            )
-            for name in PRESETS
-        ),
-    ),
-    presets=Presets("sinew-particles", "particles", "particles", BUILT_IN, PRESET_FIELDS, cached),
-    idle=idle,
-    choices={
-        EmissionMode.RATE: "Steady stream",
-        EmissionMode.BURST: "Bursts only",
-        EmissionAim.AXIS: "Along the axis",
-    },
-    files=files_of,
-    migrate=migrate,
-    collides=collides,
-    unkeyable=unkeyable,
+    version=2,
     system="sinew.sim.kinds.emitter.system:EmitterSystem",
     view="sinew.sim.kinds.emitter.view:EmitterView",
-    panel="sinew.app.kinds.emitter.panel:EmitterPanel",
+    parts=(
+        Adds((
+            AddEntry("emitter", "&Emitter", "Add an emitter of particles.", functools.partial(new_emitter, ""), ICON,
+                     "&Emitter", where),
+            *(
+                AddEntry(
+                    f"emitter.{name.lower().replace(' ', '-')}",
+                    titled(name),
+                    f"Add {name.lower()}, on the selected bone or model if there is one.",
+                    functools.partial(new_emitter, name),
+                    group="&Emitter",
+                    where=where,
+                )
+                for name in PRESETS
+            ),
+        )),
+        Presets("sinew-particles", "particles", "particles", BUILT_IN, PRESET_FIELDS, cached),
+        Form(
+            idle=idle,
+            choices={
+                EmissionMode.RATE: "Steady stream",
+                EmissionMode.BURST: "Bursts only",
+                EmissionAim.AXIS: "Along the axis",
+            },
+            unkeyable=unkeyable,
+            panel="sinew.app.kinds.emitter.panel:EmitterPanel",
+        ),
+        Files(files_of),
+        Edits(migrate=migrate),
+        Coupling(collides=collides),
+    ),
 )  # fmt: skip

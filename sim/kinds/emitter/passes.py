@@ -17,7 +17,7 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.kinds.air import AirTravel
-from sinew.sim.kinds.emitter.block import EmitterBlock
+from sinew.sim.kinds.emitter.block import EmitterBlock, constants_of
 from sinew.sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
 from sinew.sim.kinds.emitter.settings import (
     CollisionResponse,
@@ -174,7 +174,7 @@ class EmitterPasses(Owner):
             self.block.set_surface(len(faces), 2)
 
     def set_settings(self, settings: EmitterSettings) -> None:
-        self._settings = settings
+        self._settings, self._half_pace = settings, 0.5 * constants_of(settings).pace[1]
         self.block.set_settings(settings)
         self._stepping: _StepKernels | None = None
 
@@ -223,7 +223,9 @@ class EmitterPasses(Owner):
             if inputs.fields is not None:
                 if self._sampler is None:
                     self._sampler = self.owns(FieldSampler(self._library, side.count))
-                move.program["u_fields"] = self._sampler.sample(inputs.fields, places, fraction=values[0], count=count)
+                move.program["u_fields"] = self._sampler.sample(
+                    inputs.fields, places, fraction=values[0], count=count, ahead=self._half_pace
+                )
             if features.skin and inputs.colliders.skin is not None:
                 self._list_near_skin(stepping, inputs.colliders.skin, places, part[0])
             with move.writing(side.vertices) as capture:

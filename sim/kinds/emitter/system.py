@@ -24,7 +24,7 @@ from sinew.sim.kinds.contract import (
     System,
     World,
 )
-from sinew.sim.kinds.emitter.births import hash_number, starvation
+from sinew.sim.kinds.emitter.births import hash_number, slots_needed, starvation
 from sinew.sim.kinds.emitter.buffers import ScratchPool
 from sinew.sim.kinds.emitter.emitter import Emitter, interpolate_particles
 from sinew.sim.kinds.emitter.passes import EmitterInputs
@@ -119,6 +119,8 @@ def largest_settings(node: Node) -> EmitterSettings:
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     """The emitter of one node; `emitter` is None until it can be built, and while its surface is missing."""
 
+    units = {"alive": ""}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.emitter: Emitter | None = None
@@ -143,6 +145,11 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         if self.emitter is None:
             return ""
         return starvation(largest_settings(self.node)) if self.node.curves else self.emitter.warning
+
+    @property
+    def needed_capacity(self) -> int:
+        """The capacity that `warning` names; keys of the node count at their largest values."""
+        return 0 if self.emitter is None else slots_needed(largest_settings(self.node))
 
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings

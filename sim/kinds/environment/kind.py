@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from sinew.sim.assets.formats import PANORAMA_FORMATS
-from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Files, FileUse, Form, Kind
 from sinew.sim.kinds.environment.settings import EnvironmentSettings, EnvironmentSource
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node
@@ -36,14 +36,14 @@ ENVIRONMENT = Kind(
     label="Environment",
     icon=ICON,
     settings=EnvironmentSettings,
-    adds=(
-        AddEntry("environment", "En&vironment", "Add light from all around: a studio or a panorama.", new_environment,
-                 icon=ICON),
-    ),
-    files=files_of,
-    imports=(PANORAMA_FORMATS, new_panorama),
-    idle=idle,
     since=3,
     view="sinew.sim.kinds.environment.view:EnvironmentView",
-    panel="sinew.app.kinds.environment.panel:EnvironmentPanel",
+    parts=(
+        Adds((
+            AddEntry("environment", "En&vironment", "Add light from all around: a studio or a panorama.",
+                     new_environment, icon=ICON),
+        )),
+        Form(idle=idle, panel="sinew.app.kinds.environment.panel:EnvironmentPanel"),
+        Files(files_of, imports=(PANORAMA_FORMATS, new_panorama)),
+    ),
 )  # fmt: skip

@@ -2,7 +2,7 @@ import functools
 from typing import Any
 
 from sinew.sim.fields.state import FieldShape, FieldType
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, ForceSource, Form, Kind
 from sinew.sim.kinds.field.settings import NUMBERS_OF_TYPE, SIZES_OF_FIELD, FieldSettings, VortexProfile
 from sinew.sim.scene.params import Role, param_of, with_lengths
 from sinew.sim.scene.scene import Node, Scene
@@ -85,15 +85,16 @@ FIELD = Kind(
     icon=ICON,
     hue="#4fc3c9",
     settings=FieldSettings,
-    adds=tuple(
-        AddEntry(kind.value, label, tip, functools.partial(new_field, kind), icon=icon, group="&Force Field")
-        for kind, (label, tip, icon) in _ENTRIES.items()
-    ),
-    choices={VortexProfile.LAMB_OSEEN: "Lamb–Oseen"},
-    idle=idle,
-    acts_on=acts_on,
-    unkeyable=unkeyable,
     since=3,
-    fields="sinew.sim.kinds.field.place:placements",
     view="sinew.sim.kinds.field.view:FieldView",
+    parts=(
+        Adds(
+            tuple(
+                AddEntry(kind.value, label, tip, functools.partial(new_field, kind), icon=icon, group="&Force Field")
+                for kind, (label, tip, icon) in _ENTRIES.items()
+            )
+        ),
+        Form(idle=idle, choices={VortexProfile.LAMB_OSEEN: "Lamb–Oseen"}, unkeyable=unkeyable),
+        ForceSource("sinew.sim.kinds.field.place:placements", acts_on),
+    ),
 )

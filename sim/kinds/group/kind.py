@@ -1,6 +1,6 @@
 from typing import ClassVar
 
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Kind
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node
 
@@ -22,6 +22,10 @@ GROUP = Kind(
     label="Group",
     icon=ICON,
     settings=GroupSettings,
-    adds=(AddEntry("group", "&Group", "Add an empty group, which hides, locks and moves what is in it.", new_group),),
     view="sinew.sim.kinds.group.view:GroupView",
+    parts=(
+        Adds(
+            (AddEntry("group", "&Group", "Add an empty group, which hides, locks and moves what is in it.", new_group),)
+        ),
+    ),
 )

@@ -64,6 +64,8 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         missing_text: A sentence about missing inputs, or "".
     """
 
+    units = {"bend": "rad", "stretch": "", "energy": "J/kg", "apart": "m", "apart_mean": "m"}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.strands: Strands | None = None
@@ -262,6 +264,8 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return {
             "positions": Array(lambda: drawn_places(settings, source.knot_texels(), rows), shape, np.float32, "points"),
             "counts": Array(lambda: np.full(count, rows, np.int32), (count,), np.int32, "counts"),
+            "closest": Array(lambda: children.guides.astype(np.int32), (count, 3), np.int32, "closest"),
+            "shares": Array(lambda: children.weights.astype(np.float32), (count, 3), np.float32, "shares"),
             **self._still(children.roots, colours, widths),
         }
 

@@ -2,7 +2,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sinew.sim.kinds.contract import Kind
+from sinew.sim.kinds.contract import Form, Kind, ShaderTexts
 from sinew.sim.scene.params import Effect, Role, Settings, param
 from sinew.sim.scene.scene import Node
 
@@ -39,6 +39,5 @@ KERNEL = Kind(
     settings=KernelSettings,
     since=3,
     has_place=False,
-    shader_text=shader_text,
-    panel="sinew.app.kinds.kernel.panel:KernelPanel",
+    parts=(Form(panel="sinew.app.kinds.kernel.panel:KernelPanel"), ShaderTexts(shader_text)),
 )

@@ -1,6 +1,6 @@
 from sinew.sim.characters.modifiers.settings import AXIS_TEXTS
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.kinds.contract import FileUse, Kind
+from sinew.sim.kinds.contract import CharacterSource, Edits, Files, FileUse, Form, Kind
 from sinew.sim.scene.params import Settings, paths_of
 
 
@@ -28,9 +28,10 @@ MODEL = Kind(
     icon="mdi6.human",
     hue="#e6d732",
     settings=ModelSettings,
-    files=files_of,
-    resized=resized,
-    choices=AXIS_TEXTS,
-    character="sinew.sim.kinds.model.view:ModelView",
-    panel="sinew.app.kinds.model.panel:ModelPanel",
+    parts=(
+        Form(choices=AXIS_TEXTS, panel="sinew.app.kinds.model.panel:ModelPanel"),
+        Files(files_of),
+        Edits(resized=resized),
+        CharacterSource("sinew.sim.kinds.model.view:ModelView"),
+    ),
 )

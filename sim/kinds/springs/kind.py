@@ -1,7 +1,7 @@
 """Spring bones: bones of hair, tails and clothes that swing as the character moves."""
 
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Coupling, Form, Kind
 from sinew.sim.kinds.springs.names import proposed_roots
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.scene.params import Settings
@@ -56,17 +56,15 @@ SPRINGS = Kind(
     icon=ICON,
     hue="#cc79a7",
     settings=SpringBoneSettings,
-    adds=(
-        AddEntry(
-            "springs", "&Spring Bones", "Let bones of hair, tails and clothes swing, on the selected model.",
-            new_springs, ICON,
-        ),
-    ),
-    idle=idle,
-    companions=springs_of_file,
-    collides=collides,
-    turns_joints=True,
-    version=2,
+    version=3,
     system="sinew.sim.kinds.springs.system:SpringSystem",
-    panel="sinew.app.kinds.springs.panel:SpringPanel",
+    parts=(
+        Adds(
+            (AddEntry("springs", "&Spring Bones", "Let bones of hair, tails and clothes swing, on the selected model.",
+                      new_springs, ICON),),
+            companions=springs_of_file,
+        ),
+        Form(idle=idle, panel="sinew.app.kinds.springs.panel:SpringPanel"),
+        Coupling(collides=collides, turns_joints=True),
+    ),
 )  # fmt: skip

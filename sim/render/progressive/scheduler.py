@@ -55,6 +55,10 @@ class ViewSource(Protocol):
     def is_still(self) -> bool:
         """True unless other frames will follow soon."""
 
+    @property
+    def step(self) -> object:
+        """Equal as long as the state of the simulation that is drawn stays the same."""
+
 
 class PendingImage:
     """An image that is drawn in several turns; `show` before it is done waits for it.
@@ -134,6 +138,7 @@ class RenderScheduler:
         self._settles = math.inf
         self._sample = self._last_sample = 0  # Number of the next sample, and where they end
         self._image: object = None  # Of the samples
+        self._step: object = None  # That the samples show
 
     def draw(
         self, output: Framebuffer, render_view: RenderView, *, draft: bool = False, quality: Quality = FILE
@@ -175,7 +180,7 @@ class RenderScheduler:
         pending, target = self.pending, (output.name, output.size)
         if pending is not None and pending.size == output.size and not pending.done:
             return False
-        if self._sample and target == self._last_target:
+        if self._sample and target == self._last_target and source.step == self._step:
             self._context.invalidate()
             self._picture.passes.get(SamplePass).show(output, self._sample)
             return True
@@ -245,20 +250,29 @@ class RenderScheduler:
         return self.pending is pending
 
     def _take_samples(self, source: ViewSource) -> Generator[Delay, None, bool]:
-        """Draws samples until their number is a power of two; returns True if the window must be painted then."""
+        """Draws samples until their number is a power of two; returns True if the window must be painted then.
+
+        If another step is drawn meanwhile the window must be painted too, and the samples begin anew.
+        """
         assert self._last_target is not None
         size, samples = self._last_target[1], self._picture.passes.get(SamplePass)
         source.set_up(time.monotonic())
-        render_view = source.render_view()
+        render_view, step = source.render_view(), source.step
+        if self._sample and step != self._step:
+            self.outdate()
+            return True
         while self._sample < self._last_sample:
             if not self._sample:
-                self._image = object()
+                self._image, self._step = object(), step
                 samples.begin(size)
             sample = ImageSample(self._sample, self._last_sample, self._image)
             pending = self.pending = self.begin(size, replace(render_view, sample=sample))
             while self.pending is pending and not pending.done:
                 yield Delay(POLL)
                 pending.hand_out(TURN)
+            if source.step != step:
+                self.outdate()
+                return True
             if self.pending is not pending:  # dropped, or already painted
                 continue
             self.pending = None

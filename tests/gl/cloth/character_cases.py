@@ -12,12 +12,12 @@ from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import ModelSettings, UpAxis
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.surface import section_triangles
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.maths.transform import transform_points
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import PlaybackSettings, Playhead, stepped
 from sinew.sim.scene.scene import Attachment, Node, Scene

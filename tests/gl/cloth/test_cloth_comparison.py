@@ -4,7 +4,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.engine import Engine
 from sinew.sim.kinds.cloth.settings import (
     ClothComparisonChoice,
     ClothPlacement,
@@ -15,6 +14,7 @@ from sinew.sim.kinds.cloth.settings import (
 )
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.render.render_view import DisplayOptions, Overlay
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform

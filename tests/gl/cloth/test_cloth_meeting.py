@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import OpenedScene
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import OpenedScene
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.gl.back_end import BackEndChoice
@@ -19,7 +19,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.group import ClothGroup, ClothInStep
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSolving, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import opened
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import opened
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.gl.context import Context
@@ -21,6 +21,7 @@ from sinew.sim.maths.transform import inverse_affine, transform_points
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform
 from tests.gl.cloth.character_cases import FRAMES, PLACE, STEP, UPRIGHT, WAY, ClothedCharacter, attached, moved, runner
+from tests.permissions import OWN
 
 LOOP = FRAMES - 1  # steps of a turn of the clip
 TURNED = Transform(position=(1.0, 0.5, -2.0), rotation=(10.0, 70.0, -20.0), scale=(2.0, 2.0, 2.0))
@@ -312,7 +313,7 @@ def cape_of(run: SceneRun) -> Cloth:
 
 def test_a_seamless_loop_does_not_teleport(context: Context) -> None:
     """The walk ends where it begins: the cape swings on through the loop."""
-    run = SceneRun(context, opened(resources.path("projects") / "cape.sinew"))
+    run = SceneRun(context, opened(resources.path("projects") / "cape.sinew", OWN))
     cloth = cape_of(run)
     calls: list[int] = []
     carry = cloth.teleport

@@ -5,13 +5,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.recovery import PROOF, TRIES
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sinew.sim.kinds.cloth.stability import stability
-from sinew.sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
+from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 
@@ -76,7 +77,7 @@ def test_more_substeps_resume_it(stage: Stage) -> None:
 
 
 def test_settings_that_were_stable_before_resume_it(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sinew.sim.kinds.cloth.system.StabilityEstimator.allows", lambda *_: False)
+    monkeypatch.setattr("sinew.sim.kinds.cloth.recovery.StabilityEstimator.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
     assert stage.cloth.stopped
@@ -137,6 +138,10 @@ def test_pins_weight_and_stretched_starts_are_reported(context: Context, library
     cloth = Cloth(context, library, STABLE)
     cloth.step()
     cloth.pins.set_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
+    assert "its pins move 3 m within a step, further than the fabric can follow; a start of" in stopped(cloth)
+    cloth = Cloth(context, library, msgspec.structs.replace(STABLE, stretch_limit=1.05))
+    cloth.step()
+    cloth.pins.set_targets(cloth.model.positions + np.array([0.2 * cloth.model.extent, 0.0, 0.0]))
     assert "its pins pull further than the fabric can follow; fewer pins" in stopped(cloth)
     heavy = msgspec.structs.replace(STABLE, stretch_limit=1.01, gravity=(0.0, -400.0, 0.0))
     reason = "beyond 1.01 times its length under weight, wind or colliders; a stiffer"

@@ -26,7 +26,7 @@ from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run
 from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
 from tests.oracles import cloth_lines as reference
@@ -78,7 +78,7 @@ def expected(name: str) -> np.ndarray:
     return reference.run(build_cloth(settings, surface), settings, steps_of(settings)).positions
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("name", CASES)
 def test_a_cloth_of_lines_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     settings = CASES[name]
@@ -272,7 +272,7 @@ FALLING = lines(
 )  # fmt: skip
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_a_sheet_of_lines_falls_on_colliders_as_the_reference(context: Context, library: ShaderLibrary) -> None:
     states, layout = arranged(colliders())
     cloth = Cloth(context, library, FALLING)

@@ -9,11 +9,11 @@ from sinew.sim.colliders.oracle import bounce, collider_contact, local_points
 from sinew.sim.colliders.pack import pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
 from sinew.sim.colliders.state import RIGID_SHAPES, ColliderPlacement, ColliderShape, ColliderState, bounding_radius
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.record import record
 from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel

@@ -9,11 +9,10 @@ import numpy.typing as npt
 import pytest
 from pyglm import glm
 
-from sinew.app.files.project_file import load_project
+from sinew.app.project.project_file import load_project
 from sinew.resources import path
 from sinew.shaders import ROOT
 from sinew.sim.assets.model import Bounds
-from sinew.sim.engine import Engine
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -29,6 +28,7 @@ from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.render.projection import Projection
 from sinew.sim.render.render_view import RenderView
 from sinew.sim.render.sample import ImageSample
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform

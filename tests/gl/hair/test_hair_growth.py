@@ -18,7 +18,6 @@ from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.assets.strands import StrandSet
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
-from sinew.sim.engine import Engine
 from sinew.sim.gl import buffer as buffers
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -33,6 +32,7 @@ from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.maths import quaternion
 from sinew.sim.render.progressive import scheduler
 from sinew.sim.render.progressive.frame_plan import ChunkBudget
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene

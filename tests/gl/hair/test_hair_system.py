@@ -10,7 +10,6 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.hair.highlights import GuidePoints
@@ -18,6 +17,7 @@ from sinew.sim.kinds.hair.presets import with_preset
 from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.hair.system import HairSystem
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene

@@ -47,7 +47,7 @@ class Scenery:
         self.buffer.orphan(packed.reshape(-1, 4))
         shapes = shapes_of(states, layout) if self.knows_shapes else ANY_SHAPE
         inputs = EmitterInputs(colliders=Colliders(self.texture, len(states), layout, shapes), **others)
-        return inputs, states
+        return inputs, [*states[layout.planes :], *states[: layout.planes]]
 
 
 @contextmanager

@@ -10,10 +10,10 @@ from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform

@@ -10,13 +10,13 @@ from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Material
 from sinew.sim.characters.settings import FlipV, SkinningMethod
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLLimitError
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.render.frame import LIGHT_LIMIT
 from sinew.sim.render.pick_pass import REACH, Pick
 from sinew.sim.render.render_view import JointRef, Overlay, divider_pixel
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.transform import Transform

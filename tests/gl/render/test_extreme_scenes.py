@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.assets.load import load_model
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds import KINDS
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import Role, params_of
 from sinew.sim.scene.playback import PlaybackSettings

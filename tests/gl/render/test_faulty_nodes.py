@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from sinew import shaders
-from sinew.sim.engine import Engine
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -14,6 +13,7 @@ from sinew.sim.kinds.cloth.view import ClothView
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.render.mesh_pass import SurfaceItem
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform

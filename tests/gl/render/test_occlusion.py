@@ -10,7 +10,7 @@ from sinew.sim.render.quality import FILE, VIEWPORT
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.view import Look, SkinningComparison
 from tests.gl.render.test_shader_warmup import LIGHT_POSITION, Drawn, drawn  # noqa: F401  (a fixture)
-from tests.gl.render.test_standard_look import sphere
+from tests.gl.render.test_standard_look import ORTHOGRAPHIC, sphere
 from tests.gl.render.worlds import (
     FACES,
     FRONT,
@@ -114,8 +114,12 @@ def test_the_first_frames_of_a_model_use_nothing_new(stage: Stage, drawn: Drawn,
     assert drawn <= warmed_up
 
 
-def test_a_sphere_keeps_its_light(stage: Stage) -> None:
-    stage.show({"model": model_of(sphere())}, model_node(), DARK, look=Look.STANDARD)
-    found = occlusion(stage, FRONT)
-    assert np.quantile(found, 0.02) > 0.9
-    assert found.min() > 0.7
+CLOSE = Camera(target=(0.1, 1.6, 0.0), yaw=30.0, pitch=0.0, distance=2.5, field_of_view=60.0)
+
+
+@pytest.mark.parametrize("camera", [FRONT, ORTHOGRAPHIC, CLOSE], ids=["front", "parallel", "close"])
+@pytest.mark.parametrize("columns", [12, 128])
+def test_a_convex_surface_alone_keeps_its_light(stage: Stage, columns: int, camera: Camera) -> None:
+    stage.resize(400, 300)
+    stage.show({"model": model_of(sphere(columns))}, model_node(), DARK, look=Look.STANDARD)
+    assert occlusion(stage, camera).min() > 0.995

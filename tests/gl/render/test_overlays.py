@@ -3,7 +3,6 @@ import pytest
 from msgspec import structs
 
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
@@ -16,6 +15,7 @@ from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
 from sinew.sim.render.mesh_pass import SurfaceItem
 from sinew.sim.render.pick_pass import Pick
 from sinew.sim.render.render_view import JointRef, Overlay
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform

@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.engine import Engine
 from sinew.sim.gl import program
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
-from sinew.sim.render.progressive.precompiler import Precompiler, PrecompileScene
+from sinew.sim.run.engine import Engine
+from sinew.sim.run.precompiler import Precompiler, PrecompileScene
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
@@ -69,7 +69,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
 
 
 def contents(scene: Scene) -> PrecompileScene:
-    return PrecompileScene(scene, {}, SceneAssets(), Camera(), 0.0)
+    return PrecompileScene(scene, {}, SceneAssets(), Camera(), 0.0, takes_texts=True)
 
 
 def compile_it(compiler: Precompiler, scene: Scene) -> Scene:

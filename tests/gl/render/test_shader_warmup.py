@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sinew.sim.characters.prepared import prepare_model
-from sinew.sim.engine import Engine
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.program import Program
@@ -16,6 +15,7 @@ from sinew.sim.render.progressive import scheduler
 from sinew.sim.render.progressive.frame_plan import LARGEST_CHUNK, LONG_TURN, SHORT_TURN, SMALLEST_CHUNK, ChunkBudget
 from sinew.sim.render.projection import Projection
 from sinew.sim.render.render_view import Overlay
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key

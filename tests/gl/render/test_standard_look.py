@@ -122,6 +122,15 @@ def test_white_surfaces_vanish_in_even_light(stage: Stage, linear: Framebuffer, 
     np.testing.assert_allclose(found[inside], 1.0, atol=0.01)
 
 
+def test_a_white_sphere_vanishes_with_every_default(stage: Stage, linear: Framebuffer) -> None:
+    surround(stage, np.ones((32, 64, 3)))
+    model = model_of(sphere(), materials=[metallic((1.0, 1.0, 1.0), 0.0, 1.0)])
+    stage.show({"model": model}, model_node(), light_node((0.0, 9.0, 0.0), intensity=0.0), look=Look.STANDARD)
+    normals, _ = normals_of(stage, ORTHOGRAPHIC)
+    for camera, inside in ((ORTHOGRAPHIC, normals[..., 2] > 0.1), (FRONT, np.s_[55:65, 75:85])):
+        np.testing.assert_allclose(light_of(stage, linear, camera)[inside], 1.0, atol=0.002)
+
+
 def test_a_mirror_shows_its_surroundings(stage: Stage, linear: Framebuffer) -> None:
     surround(stage, (directions(256, 512) + 1.0) / 2.0)
     model = model_of(sphere(512), materials=[metallic((1.0, 1.0, 1.0), 1.0, 0.0)])

@@ -8,13 +8,13 @@ from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
 from sinew.sim.characters.settings import DoubleSided, ModelSettings
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.render.render_view import Overlay
 from sinew.sim.render.surface import Images
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform

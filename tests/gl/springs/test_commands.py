@@ -10,7 +10,7 @@ from PIL import Image
 
 from sinew import resources
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import ProjectError, load_project, save_project
+from sinew.app.project.project_file import ProjectError, load_project, save_project
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import ModelSettings

@@ -9,7 +9,7 @@ from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinTarget
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sinew.sim.kinds.contract import Panel
+from sinew.sim.kinds.contract import Form, Panel
 from sinew.sim.kinds.emitter.settings import (
     SURFACE_SOURCES,
     Blending,
@@ -216,7 +216,7 @@ def visible(**values):
 
 
 def idle(settings):
-    return KINDS["emitter"].idle(Node(id="e", settings=settings))
+    return KINDS["emitter"].part(Form).idle(Node(id="e", settings=settings))
 
 
 SIZES = {"source_radius", "source_hollow", "source_size"}

@@ -12,6 +12,11 @@ import pytest
 import sinew
 from sinew import resources
 from sinew.app.cli.main import main
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view_state import ViewState
+from tests.vrm_samples import vrm
 
 PROJECTS = resources.path("projects")
 
@@ -47,6 +52,18 @@ def test_settings_are_read_and_written_as_undoable_edits(project) -> None:
     assert project.playback.rate == 48.0
     assert "stretch_stiffness" in dir(cape)
     assert "render" in dir(project)
+
+
+def test_new_nodes_are_those_of_the_window() -> None:
+    place = AddPlace(Scene(), ViewState())
+    with sinew.open() as project:
+        for name in ("cloth", "emitter", "springs", "camera", "environment", "group"):
+            project.add(name, name)
+            made, shown = project.document.scene.nodes[-1], KINDS[name].adds[0].make(place)
+            assert made.settings == shown.settings == KINDS[name].new_node().settings
+        cloth = project.nodes["cloth"]
+        assert (cloth.solver, cloth.substeps, cloth.stretch_stiffness) == ("lines", 16, 1e4)
+        assert project.add("cloth", solver="springs").solver == "springs"
 
 
 def test_refused_values_and_names_say_what_is_possible(project) -> None:
@@ -207,3 +224,76 @@ def test_a_script_gets_its_arguments_and_ends_with_its_status(tmp_path: Path, ca
     assert capsys.readouterr().err == "['not', 'today']\n"
     assert main(["run", str(tmp_path / "none.py")]) == 1
     assert "no such file" in capsys.readouterr().err
+
+
+def test_numbers_of_numpy_are_taken_everywhere(project) -> None:
+    cape = project.nodes["Cape"]
+    cape.rotation = (np.float64(10.0), 0, np.float32(0.5))
+    assert cape.rotation == (10.0, 0.0, 0.5)
+    cape.position = [np.int64(1), np.float32(2.0), np.array(3.0)]
+    assert cape.position == (1.0, 2.0, 3.0)
+    light = project.add("light", colour=(np.float32(0.5), np.float64(0.25), 1), position=np.zeros(3, np.float32))
+    assert (light.colour, light.position) == ((0.5, 0.25, 1.0), (0.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="rotation"):
+        cape.rotation = (np.float64("nan"), 0, 0)
+    with pytest.raises(ValueError, match="substeps"):
+        cape.substeps = np.float64(3.5)
+
+
+def test_nodes_are_found_by_their_number(project) -> None:
+    nodes = list(project.nodes)
+    assert [project.nodes[number] for number in range(len(nodes))] == nodes
+    assert project.nodes[np.int64(-1)] == nodes[-1]
+    with pytest.raises(IndexError, match=f"there is no node {len(nodes)}; there are {len(nodes)}"):
+        project.nodes[len(nodes)]
+    with pytest.raises(TypeError, match=r"by its id, its name or its number, not by 1\.5"):
+        project.nodes[1.5]
+
+
+def test_a_model_of_its_own_comes_with_its_springs_and_a_light(tmp_path: Path) -> None:
+    path = tmp_path / "person.vrm"
+    path.write_bytes(vrm().data())
+    with sinew.open(path) as opened:
+        assert sorted(node.kind for node in opened.nodes) == ["light", "model", "springs"]
+        assert opened.nodes[0].kind == "model"
+        (springs,) = (node for node in opened.nodes if node.kind == "springs")
+        assert springs.parent == opened.nodes[0]
+        assert opened.view.follow
+
+
+FAILING_THREAD = """
+import threading, time
+
+def fail():
+    time.sleep({delay})
+    raise ValueError("of a thread")
+
+thread = threading.Thread(target=fail)
+thread.start()
+{more}
+print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    ("delay", "more"), [(0.0, "thread.join()"), (0.5, ""), (0.0, "thread.join()\nraise SystemExit")]
+)
+def test_an_exception_of_a_thread_fails_the_program_with_one_line(tmp_path: Path, delay: float, more: str) -> None:
+    script = tmp_path / "a.py"
+    script.write_text(FAILING_THREAD.format(delay=delay, more=more))
+    command = [sys.executable, "-m", "sinew", "run", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (1, f"sinew: {script}: line 6: ValueError: of a thread\n")
+    assert "done" in done.stdout or "exit" in more
+
+
+def test_threads_that_end_well_do_not_fail_a_program(tmp_path: Path) -> None:
+    script = tmp_path / "a.py"
+    script.write_text(
+        "import concurrent.futures, threading\n"
+        "pool = concurrent.futures.ThreadPoolExecutor(2)\npool.submit(int, 'x')\n"
+        "threading.Thread(target=print, args=('end',)).start()\nthreading.Thread(target=exit).start()\n"
+    )
+    command = [sys.executable, "-m", "sinew", "run", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "end\n")

@@ -14,10 +14,10 @@ import pytest
 
 from sinew import resources
 from sinew.app.cli import main as cli
-from sinew.app.cli.failure import CommandError, failure_text
 from sinew.app.cli.main import main
-from sinew.app.cli.progress import Progress, time_left
-from sinew.app.cli.report import page
+from sinew.app.failure.errors import CommandError, failure_text
+from sinew.app.failure.progress import Progress, time_left
+from sinew.app.jobs.report import page
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.export import surface
 from sinew.sim.export.formats import SURFACE_WRITERS

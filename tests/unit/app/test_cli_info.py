@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sinew.app.cli.main import main
-from sinew.app.cli.scene import opened
-from sinew.app.files.project_file import save_project
+from sinew.app.headless.scene import opened
+from sinew.app.project.project_file import save_project
 from sinew.resources import path as resource
 from sinew.sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
 from sinew.sim.characters.settings import MaterialLook, ModelSettings
@@ -19,6 +19,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.view_state import ViewState
 from tests.ezm_samples import ezb_bytes
 from tests.frame_samples import write_all
+from tests.permissions import OWN
 
 
 def described(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -195,7 +196,7 @@ def test_missing_textures_are_reported_once_each(tmp_path: Path, capsys: pytest.
     nodes = [Node(id=name, name=name, settings=ModelSettings(path=str(model))) for name in ("a", "b")]
     nodes.append(Node(id="c", name="c", settings=ModelSettings(path=str(model), materials=gone)))
     save_project(tmp_path / "a.sinew", Scene(nodes=tuple(nodes)), ViewState())
-    opened(tmp_path / "a.sinew")
+    opened(tmp_path / "a.sinew", OWN)
     reported = capsys.readouterr().err.splitlines()
     assert len([line for line in reported if "was not found" in line]) == 2
     assert len([line for line in reported if "gone.png" in line]) == 1

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from sinew.app.cli.renderer import MANY_SAMPLES, default_samples
+from sinew.app.headless.renderer import MANY_SAMPLES, default_samples
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings

@@ -8,9 +8,9 @@ from PySide6.QtCore import QObject
 
 from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from sinew.app.document.document import Document
-from sinew.app.files.node_text import nodes_of, nodes_text
-from sinew.app.files.project_json import ProjectError
-from sinew.app.files.unknown_content import UnknownContent, UnknownNode
+from sinew.app.project.node_text import nodes_of, nodes_text
+from sinew.app.project.project_json import ProjectError
+from sinew.app.project.unknown_content import UnknownContent, UnknownNode
 from sinew.sim.characters.modifiers.settings import Aim
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sinew.app.files.node_text import nodes_of, nodes_text
-from sinew.app.files.project_file import load_project, save_project
-from sinew.app.files.project_json import ProjectError
+from sinew.app.project.node_text import nodes_of, nodes_text
+from sinew.app.project.project_file import load_project, save_project
+from sinew.app.project.project_json import ProjectError
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.scene import Node, Scene

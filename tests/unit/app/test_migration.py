@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.files.project_file import LoadedProject, load_project, save_project
+from sinew.app.project.project_file import LoadedProject, load_project, save_project
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.scene.scene import Attachment, Node

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinew import resources
-from sinew.app.files import project_paths as module
-from sinew.app.files.project_file import load_project
-from sinew.app.files.project_paths import (
+from sinew.app.project import project_paths as module
+from sinew.app.project.project_file import load_project
+from sinew.app.project.project_paths import (
     is_network_path,
     missing_models,
     outside_files,

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QSettings
 
-from sinew.app.files.presets import PresetError, PresetStore
 from sinew.app.files.recent_files import COUNT_MAX, RecentFiles
+from sinew.app.project.presets import PresetError, PresetStore
 from sinew.app.timings.past_values import SceneHistory
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.kind import FABRIC_FIELDS
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings
+from sinew.sim.kinds.contract import Presets
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.vectors import Vec3
@@ -25,7 +26,7 @@ def store(tmp_path):
 
 
 def fabric(**values):
-    return KINDS["cloth"].presets.of(ClothSettings(**values))
+    return KINDS["cloth"].part(Presets).of(ClothSettings(**values))
 
 
 def test_what_is_saved_is_loaded(store):

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sinew import resources
-from sinew.app.files.migrations import MIGRATIONS
-from sinew.app.files.project_file import load_project, save_project
-from sinew.app.files.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.migrations import MIGRATIONS
+from sinew.app.project.project_file import load_project, save_project
+from sinew.app.project.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.playback import SIMULATED_LENGTH
@@ -163,7 +163,7 @@ def test_a_wrong_value_is_refused_by_its_path(folder):
         (("nodes", 0, "model", "path"), "a\0b", "$.nodes[0].model.path"),
         (("playback", "in_point"), "x", '$.playback.in_point: "x" is not allowed; allowed: '),
         (("state", "camera", "pitch"), 91, "$.state.camera.pitch: 91 is not allowed; allowed: a number from -90 to 90"),
-        (("version",), 4, "$.version: 4 is newer than this program reads (up to 3)"),
+        (("version",), 5, "$.version: 5 is newer than this program reads (up to 4)"),
         (("version",), True, "$.version: true is not allowed"),
         (("version",), 0, "$.version: version 0 is too old to be read"),
         (("format",), "other", "$.format: is not a Sinew project"),

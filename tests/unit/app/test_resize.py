@@ -9,7 +9,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
-from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.contract import AddPlace, Adds
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene
@@ -108,7 +108,8 @@ def test_sizes_that_can_be_meant(scale, plausible):
 
 
 def made(entry_id, place):
-    return next(entry.make(place) for kind in KINDS.values() for entry in kind.adds if entry.id == entry_id)
+    entries = [entry for kind in KINDS.values() for entry in kind.part(Adds).entries]
+    return next(entry.make(place) for entry in entries if entry.id == entry_id)
 
 
 @pytest.mark.parametrize("factor", [0.01, 1.0, 50.0])

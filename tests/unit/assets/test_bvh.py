@@ -3,11 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sinew.sim.assets import bvh_reader
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.bvh_reader import is_bvh, read_bvh
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
-from sinew.sim.assets.raw import LoadWatch
+from sinew.sim.assets.raw import LoadCancelled, LoadWatch
 from sinew.sim.maths.hierarchy import model_from_local
 from sinew.sim.maths.transform import compose
 from tests.refusals import refusal
@@ -139,3 +140,25 @@ def test_real_files_open(assets: Path) -> None:
         model = load_model(path)
         assert model.skeleton is not None
         assert len(model.clips) == 1
+
+
+def test_channels_of_a_joint_may_stand_there_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.bvh"
+    path.write_text(TEXT.replace("  JOINT knee", "  CHANNELS 3 Xrotation Yrotation Zrotation\n  JOINT knee"))
+    assert refusal(load_model, path) == "line 6: 'left hip' has CHANNELS twice"
+
+
+def test_values_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = build_model(read(TEXT)).clips[0].sample(0.03, Interpolation.LINEAR)
+    monkeypatch.setattr(bvh_reader, "_BLOCK", 1)
+    pose = build_model(read(TEXT + "\n\n")).clips[0].sample(0.03, Interpolation.LINEAR)
+    np.testing.assert_array_equal(pose.orientations, whole.orientations)
+
+
+@pytest.mark.parametrize("end", ["HIERARCHY", "MOTION"])
+def test_reading_can_be_cancelled(end: str) -> None:
+    """The question comes at each line of the joints, and again before the values."""
+    questions = TEXT[: TEXT.index("MOTION")].count("\n") + 1 if end == "MOTION" else 3
+    asked = iter([False] * questions + [True] * 99)
+    with pytest.raises(LoadCancelled):
+        read_bvh(TEXT.encode(), Path("a.bvh"), LoadWatch(cancelled=lambda: next(asked)))

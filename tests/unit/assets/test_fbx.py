@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.fbx.reader import _at, _with_crossings
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
-from tests.fbx_samples import write_mixamo
+from tests.fbx_samples import write_mixamo, write_shapes
 from tests.refusals import refusal
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("ufbx") is None, reason="needs ufbx")
@@ -58,9 +59,16 @@ def test_vertices_are_where_other_programs_wrote_them(name, clip, time, method, 
     "maya_transformed_skin_7700_binary", "motionbuilder_tangent_tcb_7700_ascii", "max_transformed_skin_7500_binary",
 ])  # fmt: skip
 def test_vertices_are_where_ufbx_evaluates_them(name: str, folder: Path) -> None:
-    file = folder / f"{name}.fbx"
+    compare(folder / f"{name}.fbx", 1e-5)
+
+
+def compare(file: Path, tolerance: float, later: str = "0") -> None:
     output = subprocess.run(
-        [sys.executable, ORACLES / "ufbx_boxes.py", file], check=True, capture_output=True, text=True, timeout=300
+        [sys.executable, ORACLES / "ufbx_boxes.py", file, later],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
     ).stdout
     model = load_model(file)
     for stack, time, low, high in json.loads(output.splitlines()[-1]):
@@ -68,8 +76,8 @@ def test_vertices_are_where_ufbx_evaluates_them(name: str, folder: Path) -> None
         pose = evaluate_pose(model, clip, time, interpolation=Interpolation.LINEAR)
         vertices = skin(model.mesh, model.skin, pose.palette, LBS, pose.centres, pose.local.weights).positions
         extent = np.max(np.subtract(high, low))
-        np.testing.assert_allclose(vertices.min(axis=0), low, atol=1e-5 * extent)
-        np.testing.assert_allclose(vertices.max(axis=0), high, atol=1e-5 * extent)
+        np.testing.assert_allclose(vertices.min(axis=0), low, atol=tolerance * extent)
+        np.testing.assert_allclose(vertices.max(axis=0), high, atol=tolerance * extent)
 
 
 def test_a_file_that_is_damaged_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -174,3 +182,97 @@ def test_transparency_is_colour_times_factor_at_factor_1(folder: Path) -> None:
     (blender,) = load_model(folder / "blender_293_material_mapping_7400_binary.fbx").materials
     assert maya.opacity == pytest.approx(0.95, abs=1e-6)
     assert blender.opacity == pytest.approx(0.4556, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("percents", "weight", "moved"),
+    [
+        # Number i is 1 cm longer than the one before; between two, the weights are shares of both.
+        ([50, 100], 75, 0.5 * 1 + 0.5 * 2),
+        ([100, 50], 75, 0.5 * 1 + 0.5 * 2),
+        ([100, 50], 25, 0.5 * 2),
+        ([100, 50], 150, 2 * 1 - 1 * 2),
+        ([-100, 100], 40, 0.4 * 2),
+        ([-100, 100], -40, 0.4 * 1),
+        ([50, -50, 100, -100], -75, 0.5 * 2 + 0.5 * 4),
+        ([50, -50, 100, -100], -150, 2 * 4 - 1 * 2),
+        ([-100, -50], -75, 0.5 * 1 + 0.5 * 2),
+        ([-100, -50], 25, -0.5 * 2),
+        ([-80], -40, 0.5),
+        ([50, 100], -25, -0.5),
+    ],
+)
+def test_in_betweens_of_any_order_and_sign(percents, weight, moved, tmp_path: Path) -> None:
+    model = load_model(write_shapes(tmp_path / "a.fbx", percents, weight))
+    pose = evaluate_pose(model, None, 0.0, interpolation=Interpolation.LINEAR)
+    shaped = skin(model.mesh, model.skin, pose.palette, LBS, pose.centres, pose.local.weights).positions
+    plain = skin(model.mesh, model.skin, pose.palette, LBS, pose.centres, 0.0 * pose.local.weights).positions
+    offsets = (shaped - plain)[:, 0]
+    assert offsets[np.argmax(np.abs(offsets))] == pytest.approx(moved / 100.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("later", ["0.29", "0.98"])
+@pytest.mark.parametrize("name", [
+    "maya_anim_interpolation_7700_binary", "maya_extrapolate_cube_7700_binary", "maya_transform_animation_7500_binary",
+    "maya_anim_layers_over_acc_orders_7500_binary", "motionbuilder_tangent_tcb_7700_ascii",
+    "motionbuilder_tangent_velocity_split_7700_binary", "maya_game_sausage_7500_binary_wiggle",
+])  # fmt: skip
+def test_between_frames_vertices_are_where_ufbx_evaluates_them(name: str, later: str, folder: Path) -> None:
+    compare(folder / f"{name}.fbx", 5e-4, later)
+
+
+def test_steps_jump(folder: Path) -> None:
+    clip = load_model(folder / "maya_anim_interpolation_7700_binary.fbx").clips[0]
+    jump = int(np.argmax([
+        np.abs(clip.sample(time, Interpolation.LINEAR).positions
+               - clip.sample(time - 1e-7, Interpolation.LINEAR).positions).max() for time in clip.key_times
+    ]))  # fmt: skip
+    time = clip.key_times[jump]
+    before, after = (clip.sample(at, Interpolation.LINEAR).positions for at in (time - 1e-7, time))
+    earlier = clip.sample(time - 1e-3, Interpolation.LINEAR).positions
+    assert np.abs(after - before).max() > 1e-3
+    np.testing.assert_allclose(before, earlier, atol=1e-9)
+
+
+def test_jumps_of_weights_stay_jumps() -> None:
+    times, weights = np.array([0.0, 1.0, 1.0, 2.0]), np.array([0.2, 0.4, 0.8, 1.2])
+    found, values = _with_crossings(times, weights, [0.5, 1.0])
+    np.testing.assert_allclose(found, [0.0, 1.0, 1.0, 1.5, 2.0])
+    np.testing.assert_allclose(values, [0.2, 0.4, 0.8, 1.0, 1.2])
+    at = np.array([1.0])
+    assert _at(at, times, weights[:, None], False, "left") == pytest.approx(0.4)
+    assert _at(at, times, weights[:, None], False, "right") == pytest.approx(0.8)
+    assert _at(np.array([2.0]), times[:3], weights[:3, None], False) == pytest.approx(0.8)
+
+
+def test_long_animations_say_that_they_are_straight_between_frames(folder: Path) -> None:
+    data = (folder / "maya_transform_animation_7500_binary.fbx").read_bytes()
+    scene = subprocess.run(
+        [sys.executable, "-c", "import sys, os, json; from sinew.sim.assets.fbx import child; child.PROBES_MAX = 50;"
+         "found = child.content(sys.stdin.buffer.read()); print(json.loads(bytes(found['document']))['is_resampled'],"
+         " flush=True); os._exit(0)"], input=data, capture_output=True, check=True,
+    )  # fmt: skip
+    assert scene.stdout.strip() == b"False"
+
+
+@pytest.mark.parametrize("value", ["nan", "1e300", "inf"])
+def test_a_joint_whose_place_is_no_number_is_named(value: str, tmp_path: Path) -> None:
+    path = write_mixamo(tmp_path / "a.fbx")
+    path.write_text(path.read_text().replace("15.0,0.0", f"{value},0.0"))
+    reason = refusal(load_model, path)
+    assert "mixamorig:Neck" in reason
+    assert "Error" not in reason
+
+
+def test_a_shape_that_moves_points_beyond_the_mesh_is_named(tmp_path: Path) -> None:
+    path = write_shapes(tmp_path / "a.fbx", [100], 50, point=2147483647)
+    assert refusal(load_model, path) == "blend shape 'smile' of mesh 'Body': names point 2147483647 of 312"
+
+
+@pytest.mark.parametrize("name", ["index_out_of_range", "not_finite_a", "not_finite_b"])
+def test_damaged_files_are_refused_with_their_reason(name: str, assets: Path) -> None:
+    path = assets / "faults4" / f"{name}.fbx"
+    if not path.exists():
+        pytest.skip("no damaged files")
+    reason = refusal(load_model, path)
+    assert "Error" not in reason

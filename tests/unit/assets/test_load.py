@@ -17,6 +17,7 @@ from sinew.sim.assets.info import influence_counts
 from sinew.sim.assets.load import is_model, load_model, read_raw
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.raw import LoadCancelled, ModelError
+from sinew.sim.assets.strands import load_strands
 from sinew.sim.bench.load import synthetic_character
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
@@ -25,6 +26,7 @@ from sinew.sim.export.formats import ARRAY_WRITERS, IMAGE_WRITERS, MODEL_WRITERS
 from sinew.sim.printable import printable
 from tests.ezm_samples import MESH_SYSTEM, mesh_text
 from tests.gltf_answers import Answer
+from tests.refusals import refusal
 
 
 def failure(path: Path) -> str:
@@ -336,3 +338,29 @@ def test_all_clips_at_once(assets: Path) -> None:
     model = load_model(path)
     pose = evaluate_pose(model, CurveClip("all", channels, model.skeleton), 0.6)
     AT_ONCE.check(skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres).positions)
+
+
+def test_a_reader_that_fails_unforeseen_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader itself, and what is made from its content, fail with errors that nobody foresaw."""
+
+    def fail(*_: object) -> None:
+        raise IndexError("index 9\nof 8")
+
+    path = tmp_path / "a.ezm"
+    path.write_text(MESH_SYSTEM)
+    for module, name in (("ezm_reader", "read_ezm"), ("build", "build_materials")):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"sinew.sim.assets.{module}.{name}", fail)
+            assert refusal(load_model, path) == "is damaged or not supported: IndexError index 9 of 8"
+    path = tmp_path / "a.hair"
+    path.write_bytes(b"HAIR" + bytes(200))
+    monkeypatch.setattr("sinew.sim.assets.strands.read_hair", fail)
+    assert "IndexError" in refusal(load_strands, path)
+
+
+def test_text_of_extensions_is_checked(tmp_path: Path, assets: Path) -> None:
+    path = tmp_path / "a.gltf"
+    path.write_bytes(b'{"asset": {"version": "2.0"}, "extensions": {"VRMC_vrm": {"specVersion": "\xff"}}}')
+    assert refusal(load_model, path) == "JSON: byte 74 is not UTF-8 text"
+    for damaged in (assets / "faults4").glob("bad_utf8_*.vrm"):
+        assert "is not UTF-8 text" in refusal(load_model, damaged)

@@ -245,3 +245,22 @@ def test_the_table_of_bones_is_a_tree(tmp_path: Path) -> None:
     assert [row[2:].split("  0")[0].rstrip(" 0123456789") for row in rows] == [
         "hips", "  leg_l", "    foot_l", "  spine", "    head", "prop",
     ]  # fmt: skip
+
+
+def test_links_lead_no_texture_out_of_the_folder(tmp_path: Path) -> None:
+    private, model = tmp_path / "private", tmp_path / "model"
+    for folder in (private, model, model / "shared"):
+        folder.mkdir()
+    touch(private, "secret.png", "other.png")
+    touch(model / "shared", "inside.png")
+    (model / "linked.png").symlink_to(private / "secret.png")
+    (model / "chain.png").symlink_to(model / "linked.png")
+    (model / "inside.png").symlink_to(model / "shared" / "inside.png")
+    (model / "textures").symlink_to(private)
+    (tmp_path / "other way").symlink_to(model)
+    for root in (model, tmp_path / "other way"):
+        assert TextureFolder(root).find("linked.png") is None
+        assert TextureFolder(root).find("chain.png") is None
+        assert TextureFolder(root).find("inside.png") == root / "inside.png"
+        assert TextureFolder(root, "shared").find("inside.png") == root / "shared" / "inside.png"
+        assert TextureFolder(root, "textures").find("other.png") is None

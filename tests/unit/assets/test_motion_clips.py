@@ -29,7 +29,9 @@ def skeleton(count=4):
 def targets(count):
     empty = np.zeros(0, np.int32)
     names = tuple(str(number) for number in range(count))
-    return Targets(empty, empty, empty, empty, np.zeros((0, 2, 4), np.float32), names, np.full(count, 0.125))
+    return Targets(
+        empty, empty, empty, empty, np.zeros((0, 2, 4), np.float32), names, np.full(count, 0.125), np.zeros(count, bool)
+    )
 
 
 def channel(joint, path, mode, times, source):

@@ -1,11 +1,15 @@
+import contextlib
 import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sinew.sim.assets import panorama_reader
+from sinew.sim.assets.faults import ElementFault
 from sinew.sim.assets.images import ImageError
 from sinew.sim.assets.panorama_reader import PIXEL_MAX, load_panorama
+from tests.refusals import refusal
 
 HEADER = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"
 
@@ -127,3 +131,104 @@ def test_a_real_panorama(assets: Path) -> None:
         (16, 0, (0.44559, 0.34386, 0.34019)), (0, 0, (0.38768, 0.25993, 0.20001)),
     ):  # fmt: skip
         np.testing.assert_allclose(tile[row, column], light, rtol=0.01)
+
+
+def test_rows_are_unpacked_together_and_one_by_one_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texels = texels_of(80, 300)
+    texels[7, 20:24] = (2, 2, 2, 2)
+    rows = [packed(row[None]) for row in texels]
+    # A mark of a row within literals, a row of whole texels, and a run that ends at the last texel.
+    texels[9, :4, 0] = 2, 2, 300 >> 8, 300 & 255
+    rows[9], rows[50] = packed(texels[9:10]), texels[50].tobytes()
+    data = b"".join(rows)
+    found = panorama_reader._texels(data, 0, 300, 80)
+    np.testing.assert_array_equal(found, texels)
+    monkeypatch.setattr(panorama_reader, "_ROWS", 0)
+    np.testing.assert_array_equal(panorama_reader._texels(data, 0, 300, 80), texels)
+
+
+def test_marks_everywhere_do_not_mislead(tmp_path: Path) -> None:
+    texels = np.empty((64, 300, 4), np.uint8)
+    texels[:] = np.tile(np.array((2, 2, 300 >> 8, 300 & 255), np.uint8), 75)[None, :, None]
+    np.testing.assert_array_equal(panorama_reader._texels(packed(texels), 0, 300, 64), texels)
+
+
+def test_a_damaged_row_is_named_wherever_it_is(tmp_path: Path) -> None:
+    rows = [packed(row[None]) for row in texels_of(64, 32)]
+    rows[40] = b"\2\2\0\x20\xff\1" + bytes(40)
+    with pytest.raises(ImageError, match="row 40: has more pixels"):
+        load_panorama(file_of(tmp_path, HEADER + b"-Y 64 +X 32\n" + b"".join(rows)))
+
+
+def test_a_reader_that_fails_unforeseen_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("a\nb")
+
+    monkeypatch.setattr(panorama_reader, "_texels", fail)
+    path = file_of(tmp_path, HEADER + b"-Y 16 +X 32\n" + bytes(2048))
+    assert "KeyError" in refusal(load_panorama, path, ImageError)
+
+
+needs_openexr = pytest.mark.skipif(importlib.util.find_spec("OpenEXR") is None, reason="needs OpenEXR")
+
+
+def write_exr(path: Path, *parts: dict[str, np.ndarray]) -> Path:
+    import OpenEXR
+
+    low, made = np.zeros(2, np.int32), []
+    for number, channels in enumerate(parts):
+        height, width = next(iter(channels.values())).shape[:2]
+        header = {
+            "compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage,
+            "displayWindow": (low, np.array([31, 15], np.int32)),
+            "dataWindow": (low, np.array([width - 1, height - 1], np.int32)),
+        }  # fmt: skip
+        made.append(OpenEXR.Part(header, channels, f"part {number}"))
+    OpenEXR.File(made).write(str(path))
+    return path
+
+
+@needs_openexr
+def test_openexr_decodes_colours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    light = {name: np.random.default_rng(5).random((16, 32)).astype(np.float16) for name in "RGB"}
+    others = {f"mask {number}": np.zeros((16, 32), np.float32) for number in range(80)}
+    path = write_exr(tmp_path / "light.exr", {**light, **others})
+    expected = np.stack([light[name] for name in "RGB"], axis=-1).astype(np.float32)
+    np.testing.assert_array_equal(load_panorama(path).levels[0], expected)
+    content = panorama_reader.exr_content(str(path).encode())
+    np.testing.assert_array_equal(content["colours"], expected)
+    monkeypatch.setattr(panorama_reader, "DECODED_MAX", 16 * 32 * (3 * 2 + 80 * 4) - 1)
+    with pytest.raises(ElementFault, match=r"83 channels with 163\.0 KiB in all.*keep R, G, B alone"):
+        panorama_reader.exr_content(str(path).encode())
+
+
+@needs_openexr
+def test_all_parts_of_openexr_are_checked(tmp_path: Path) -> None:
+    small, large = np.zeros((16, 32), np.float16), np.zeros((1, 8193), np.float16)
+    path = write_exr(tmp_path / "light.exr", dict.fromkeys("RGB", small), dict.fromkeys("RGB", large))
+    assert refusal(load_panorama, path, ImageError).startswith("part 1: has 8193 x 1 pixels")
+
+
+@needs_openexr
+def test_grey_and_foreign_channels_of_openexr(tmp_path: Path) -> None:
+    grey = np.random.default_rng(5).random((16, 32)).astype(np.float32)
+    found = load_panorama(write_exr(tmp_path / "grey.exr", {"Y": grey})).levels[0]
+    np.testing.assert_array_equal(found, np.repeat(grey[..., None], 3, axis=2))
+    path = write_exr(tmp_path / "depth.exr", {"Z": grey})
+    assert refusal(load_panorama, path, ImageError) == "has neither the channels R, G and B nor Y"
+
+
+@needs_openexr
+def test_lines_of_the_library_reach_nobody(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    random = np.random.default_rng(3)
+    whole = write_exr(
+        tmp_path / "light.exr", {name: random.random((16, 32), np.float32) for name in "RGB"}
+    ).read_bytes()
+    path = tmp_path / "damaged.exr"
+    for number in range(4):
+        data = bytearray(whole)
+        data[len(data) // 2 + number] ^= 255
+        path.write_bytes(data[: len(data) - 900 * number])
+        with contextlib.suppress(ImageError):
+            load_panorama(path)
+    assert capfd.readouterr() == ("", "")

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.app.cli.variants import _converted
+from sinew.app.headless.variants import _converted
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.rig import Expression, Rig
 from sinew.sim.cache.sweep import axis_of

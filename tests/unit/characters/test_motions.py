@@ -9,8 +9,9 @@ import pytest
 from msgspec import structs
 
 from sinew import resources
-from sinew.app.cli.scene import opened
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.headless.scene import opened
+from sinew.app.project.permitted import Permitted
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.humanoid import bones_of
@@ -239,7 +240,7 @@ def test_a_project_opens_without_a_motion_that_is_missing_or_damaged(
     broken = tmp_path / "broken.bvh"
     broken.write_text(wave.read_text().replace("OFFSET", "OFSET"))
     path = project_with(tmp_path / "a.sinew", tmp_path / "missing.bvh", broken, wave, clip="swing")
-    scene = opened(path, allow_outside=True)
+    scene = opened(path, Permitted(outside=True, kernels=True))
     lines = [line for line in capsys.readouterr().err.splitlines() if "motion " in line]
     assert len(lines) == 2
     assert all("Man plays without it" in line for line in lines)

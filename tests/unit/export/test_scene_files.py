@@ -1,3 +1,4 @@
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,19 +11,30 @@ from PIL import Image
 
 from sinew import resources
 from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.formats import resolved
 from sinew.sim.assets.load import load_model, read_raw
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material
+from sinew.sim.assets.obj_reader import PC2_HEADER
 from sinew.sim.export.formats import SCENE_FORMATS, Characters, ExportError, SceneFormat, UsdOptions
 from sinew.sim.export.gltf import write_glb
 from sinew.sim.export.scene import writing
 from sinew.sim.export.scene.glb import GlbFrames
-from sinew.sim.export.scene.recording import PLAIN, CameraTrack, JointMotion, SceneRecording, Track, linear_positions
+from sinew.sim.export.scene.recording import (
+    PLAIN,
+    CameraTrack,
+    FoundNode,
+    JointMotion,
+    SceneRecording,
+    Track,
+    linear_positions,
+)
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import GifVideo
 from sinew.sim.scene.transform import Transform, node_matrix
 from tests.gltf_rules import Checked
 from tests.gltf_samples import png_bytes
 
+usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
 RANDOM = np.random.default_rng(7)
 
 
@@ -239,7 +251,128 @@ def test_alembic_has_the_widths_and_velocities_of_every_particle(tmp_path: Path)
         velocities = np.array(memoryview(points.getValue(when).getVelocities()))
         np.testing.assert_array_equal(velocities, values[frame, :, 3:6])
         widths = points.getWidthsParam().getExpandedValue(when).getVals()
-        np.testing.assert_array_equal(np.array(memoryview(widths)), values[frame, :, 6])
+        np.testing.assert_array_equal(np.array(memoryview(widths)), values[frame, :, 6] / 2.0, "radii")
+
+
+def seam() -> Track:
+    """Two triangles that share an edge by vertices of their own, shaded smoothly across it."""
+    positions = np.tile(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]]), (4, 1, 1))
+    normals = np.tile(
+        np.float32([[0, 0, 1], [0, 0.6, 0.8], [0.6, 0, 0.8], [0, 0.6, 0.8], [0.6, 0, 0.8], [0, 0, 1]]), (4, 1, 1)
+    )
+    faces = np.array([[0, 1, 2], [3, 5, 4]], np.uint32)
+    return Track(name="Seam", positions=positions, normals=normals, triangles=faces)
+
+
+@pytest.mark.parametrize("is_flat", [False, True])
+def test_normals_across_a_seam_are_written_and_sections_can_be_flat(is_flat: bool, tmp_path: Path) -> None:
+    abc, shape = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    ranges = (("smooth", 0, 1), ("facets", 1, 1)) if is_flat else ()
+    track = replace(seam(), ranges=ranges, flat=(False, True) if is_flat else ())
+    wanted = track.normals[1][track.triangles].copy()
+    if is_flat:
+        wanted[1] = np.array([-1.0, -1.0, 1.0]) / np.sqrt(3.0)
+    written(tmp_path / "a.abc", track)
+    written(tmp_path / "a.usda", track)
+    schema = shape.IPolyMesh(abc.IArchive(str(tmp_path / "a.abc")).getTop(), "Seam").getSchema()
+    stored = np.array(memoryview(schema.getNormalsParam().getExpandedValue().getVals()))
+    corners = stored.reshape(-1, 3, 3)[:, ::-1] if is_flat else stored[track.triangles]
+    np.testing.assert_allclose(corners, wanted, atol=1e-6)
+    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    mesh = geom.Mesh(stage.GetPrimAtPath("/World/Seam"))
+    stored = np.array(mesh.GetNormalsAttr().Get(11))
+    assert mesh.GetNormalsInterpolation() == ("faceVarying" if is_flat else "vertex")
+    np.testing.assert_allclose(stored.reshape(-1, 3, 3) if is_flat else stored[track.triangles], wanted, atol=1e-6)
+
+
+def test_strands_of_alembic_are_polylines_without_a_basis(tmp_path: Path) -> None:
+    abc, shape = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    written(tmp_path / "a.abc", coloured()[1])
+    sample = shape.ICurves(abc.IArchive(str(tmp_path / "a.abc")).getTop(), "Hair").getSchema().getValue()
+    assert (sample.getType(), sample.getBasis()) == (shape.CurveType.kLinear, shape.BasisType.kNoBasis)
+
+
+@pytest.mark.parametrize("what", ["widths", "normals", "counts", "basis"])
+@pytest.mark.parametrize("suffix", [".abc", ".usdc"])
+def test_everything_that_is_read_back_is_compared(
+    suffix: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    format = SCENE_FORMATS.of(path)
+    pytest.importorskip(format.module)
+    read = resolved(format.read)
+
+    def damaged(files: tuple[Path, ...]) -> list[FoundNode]:
+        found = read(files)
+        index = 0 if what == "normals" else 1
+        values = [np.array(frame) for frame in getattr(found[index], what)]
+        values[2][1] += 1
+        found[index] = replace(found[index], **{what: values})
+        return found
+
+    expected = f"frame 12: {what} read back differ by 1"
+    if what == "basis":
+        if suffix != ".abc":
+            pytest.skip("curves of USD have a basis only if they are cubic")
+        alembic = pytest.importorskip("sinew.sim.export.scene.alembic")
+        monkeypatch.setattr(alembic, "POLYLINE", (alembic.POLYLINE[0], alembic.AbcGeom.BasisType.kBsplineBasis))
+        expected = "Hair was read back as .*kNoBasis"
+    else:
+        monkeypatch.setattr(writing, "resolved", lambda name: damaged if name == format.read else resolved(name))
+    with pytest.raises(ExportError, match=expected):
+        written(path, seam(), coloured()[1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_frame_has_the_same_time_in_every_format(tmp_path: Path) -> None:
+    abc, shape = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    pytest.importorskip("OpenEXR")
+    for format in SCENE_FORMATS:
+        written(tmp_path / f"a{format.suffixes[0]}", surface("Sheet"))
+    start = 10 / 30.0
+    assert GlbFrames(tmp_path / "a.glb").times[0] == pytest.approx(start)
+    model = load_model(tmp_path / "a.glb")
+    assert model.clips[0].key_times[0] == pytest.approx(start)
+    schema = shape.IPolyMesh(abc.IArchive(str(tmp_path / "a.abc")).getTop(), "Sheet").getSchema()
+    assert schema.getTimeSampling().getSampleTime(0) == pytest.approx(start)
+    stage = usd.Stage.Open(str(tmp_path / "a.usdc"))
+    assert stage.GetStartTimeCode() / stage.GetTimeCodesPerSecond() == pytest.approx(start)
+    assert PC2_HEADER.unpack_from((tmp_path / "a.pc2").read_bytes())[3] == 10.0
+    assert np.frombuffer((tmp_path / "a.mdd").read_bytes(), ">f4", 1, 8)[0] == pytest.approx(start)
+    assert json.loads((tmp_path / "a.json").read_text())["start"] == pytest.approx(start)
+
+
+def test_cameras_of_usd_and_alembic(tmp_path: Path) -> None:
+    abc, shape = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    frames = np.stack(
+        [node_matrix(Transform(position=(f, 1.0, 3.0), rotation=(0.0, 60.0 * f, 10.0))) for f in range(4)]
+    )
+    cameras = (CameraTrack("Front", frames, 55.0, 0.0, 0.1, 90.0), CameraTrack("Plan", frames, 55.0, 2.5, 0.2, 50.0))
+    recording, warned = SceneRecording((surface(),), 30.0, 10, cameras), list[str]()
+    for suffix in ("abc", "usda"):
+        path = tmp_path / f"a.{suffix}"
+        write_scene(recording, path, SCENE_FORMATS.of(path), None, lambda _: None, warned.append)
+    assert warned == [f"{tmp_path / 'a.abc'}: left out: orthographic camera Plan"]
+    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    for camera in cameras:
+        stored = geom.Camera(stage.GetPrimAtPath(f"/World/{camera.name}"))
+        for frame, matrix in enumerate(frames):
+            found = stored.GetCamera(10 + frame)
+            np.testing.assert_allclose(np.array(found.transform).T, matrix, atol=1e-12)
+        assert (found.clippingRange.min, found.clippingRange.max) == pytest.approx((camera.near, camera.far))
+        if camera.height:
+            assert found.projection == found.Orthographic
+            assert found.verticalAperture / 10.0 == pytest.approx(2.5)
+        else:
+            assert found.GetFieldOfView(found.FOVVertical) == pytest.approx(55.0, abs=1e-4)
+    placed = shape.IXform(abc.IArchive(str(tmp_path / "a.abc")).getTop(), "Front")
+    near = abc.ISampleSelector.TimeIndexType.kNearIndex
+    found = placed.getSchema().getValue(abc.ISampleSelector(12 / 30.0, near)).getMatrix()
+    np.testing.assert_allclose(np.array([[found[r][c] for c in range(4)] for r in range(4)]).T, frames[2], atol=1e-12)
+    lens = shape.ICamera(placed, "FrontShape").getSchema().getValue()
+    angle = 2.0 * np.degrees(np.arctan(lens.getVerticalAperture() * 10.0 / 2.0 / lens.getFocalLength()))
+    assert angle == pytest.approx(55.0, abs=1e-5)
+    assert (lens.getNearClippingPlane(), lens.getFarClippingPlane()) == pytest.approx((0.1, 90.0))
 
 
 def test_gltf_has_colours_and_the_sides_and_shading_of_sections(tmp_path: Path) -> None:
@@ -296,7 +429,7 @@ def test_values_that_a_format_cannot_store_are_reported(suffix: str, tmp_path: P
 
 
 def test_a_video_in_memory_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sinew.sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
+    monkeypatch.setattr("sinew.sim.export.video_file.BUFFERED_BYTES", 3 * 3 * 64)
     cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
     for _ in range(3):
         cache.add(np.zeros((8, 8, 3), np.uint8))
@@ -304,7 +437,6 @@ def test_a_video_in_memory_has_a_limit(tmp_path: Path, monkeypatch: pytest.Monke
         cache.add(np.zeros((8, 8, 3), np.uint8))
 
 
-usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
 shade = pytest.importorskip("pxr.UsdShade")
 
 

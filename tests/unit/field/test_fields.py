@@ -6,16 +6,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.app.document.node_names import renamed_links
-from sinew.app.files.node_text import nodes_of, nodes_text
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.node_names import renamed_links
+from sinew.app.project.node_text import nodes_of, nodes_text
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.keys import digest, node_keys
 from sinew.sim.fields.pack import pack_fields
 from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.settings import ClothSettings
-from sinew.sim.kinds.contract import AddPlace, World
+from sinew.sim.kinds.contract import AddPlace, Adds, Form, World
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.field.kind import acts_on
 from sinew.sim.kinds.field.place import numbers_at, placements
@@ -23,6 +23,7 @@ from sinew.sim.kinds.field.settings import FieldSettings, FieldSource, VortexPro
 from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.run.simulation import SharedServices
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.params import params_of
@@ -30,7 +31,6 @@ from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from sinew.sim.scene.world_transforms import WorldTransforms
-from sinew.sim.simulation import SharedServices
 from tests.oracles.fields import field_at, pulse_mean, vortex_speed
 
 FIELD = FieldSettings
@@ -182,16 +182,16 @@ def test_chosen_objects_follow_copies() -> None:
 
 def test_every_entry_makes_a_field_whose_settings_have_an_effect() -> None:
     place = AddPlace(Scene(), ViewState())
-    for entry in KINDS["field"].adds:
+    for entry in KINDS["field"].part(Adds).entries:
         node = entry.make(place)
-        shown = {record.name for record in params_of(FieldSettings)} - KINDS["field"].idle(node)
+        shown = {record.name for record in params_of(FieldSettings)} - KINDS["field"].part(Form).idle(node)
         assert node.settings.type.value == entry.id
         assert ("radius" in shown) == (node.settings.shape is FieldShape.SPHERE)
         assert ("drag" in shown) == (entry.id == "drag")
 
 
 def test_settings_whose_change_would_let_a_field_jump_take_no_keys() -> None:
-    unkeyable = KINDS["field"].unkeyable
+    unkeyable = KINDS["field"].part(Form).unkeyable
     windy, pulse = (field(FIELD(type=kind)) for kind in (FieldType.WIND, FieldType.PULSE))
     assert [unkeyable(node, "field", "speed") == "" for node in (windy, pulse)] == [True, False]
     assert unkeyable(windy, "field", "on_cloth") != ""

@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from sinew import resources
-from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.headless.scene import OpenedScene, opened
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.scene_assets import SceneAssets
@@ -18,7 +18,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
-from sinew.sim.kinds.contract import World
+from sinew.sim.kinds.contract import Files, World
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.kinds.hair.settings import HairSettings
@@ -27,6 +27,7 @@ from sinew.sim.kinds.partners import partners
 from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.world_transforms import WorldTransforms
+from tests.permissions import OWN
 
 
 def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
@@ -42,7 +43,7 @@ def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
 
 
 def project(name: str) -> OpenedScene:
-    return opened(resources.path("projects") / f"{name}.sinew")
+    return opened(resources.path("projects") / f"{name}.sinew", OWN)
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +146,7 @@ def test_an_image_that_is_repainted_changes_the_hair_that_it_drives_and_no_other
     (hair,) = source.scene.of_kind("hair")
     nodes = (*source.scene.nodes, Node(id="x", settings=ClothSettings()))
     before = node_keys(world_of(source, structs.replace(source.scene, nodes=nodes)))
-    use = next(use for use in KINDS["hair"].files(hair.settings) if use.content == "image")
+    use = next(use for use in KINDS["hair"].part(Files).used(hair.settings) if use.content == "image")
     images = source.assets.images
     inverted = {**images, Path(use.path): 255 - images[Path(use.path)]}
     changed = dataclasses.replace(source, assets=dataclasses.replace(source.assets, images=inverted))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sinew.app.files.project_file import load_project
-from sinew.app.files.project_json import ProjectError
+from sinew.app.project.project_file import load_project
+from sinew.app.project.project_json import ProjectError
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.cache.history import CacheHistory
 from sinew.sim.characters.settings import ModelSettings

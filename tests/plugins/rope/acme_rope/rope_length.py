@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from acme_rope.kind import ROPE
-from sinew.app.files.project_file import load_project
+from sinew.app.project.project_file import load_project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

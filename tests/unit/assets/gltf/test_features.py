@@ -168,16 +168,30 @@ def test_lists_strips_and_fans(tmp_path, mode, expected):
     np.testing.assert_array_equal(sample.load(tmp_path).mesh.triangles, expected)
 
 
-def test_points_and_lines_are_left_out_and_alone_refused(tmp_path):
+def test_points_and_lines_are_left_out_with_their_nodes(tmp_path):
     for mode in range(4):
         sample = Sample()
-        sample.mesh(mode=mode)
-        with pytest.raises(ModelError, match="meshes: hold points and lines alone; only triangles are drawn"):
-            sample.load(tmp_path)
-        sample.mesh()
+        sample.mesh(mode=mode, node={"name": "Dust"})
+        model = sample.load(tmp_path)
+        assert (model.mesh.vertex_count, model.skeleton) == (0, None)
+        assert model.warnings == ("Points and lines are left out: Dust.",)
+        sample.mesh(node={"name": "Sheet"})
         model = sample.load(tmp_path)
         assert model.mesh.vertex_count == 3
-        assert "Points and lines are left out." in model.warnings
+        assert model.skeleton.names == ("Sheet",)
+        assert model.warnings == ("Points and lines are left out: Dust.",)
+
+
+def test_only_nodes_without_content_are_left_out(tmp_path):
+    sample = skinned()
+    first = len(sample.document["nodes"])
+    sample.mesh(mode=0, node={"name": "Page"})
+    sample.mesh(mode=0, node={"name": "Holder"})
+    sample.put("nodes", {"name": "Book", "children": [first]})
+    sample.put("nodes", {"name": "Place"})
+    sample.document["nodes"][first + 1]["children"] = [first + 3]
+    names = sample.load(tmp_path).skeleton.names
+    assert names == (*skinned().load(tmp_path).skeleton.names, "Holder", "Place")
 
 
 def test_missing_normals_are_marked_flat(tmp_path):
