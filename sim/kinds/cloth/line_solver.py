@@ -6,7 +6,7 @@ few passes, so the substep depends on the load and hardly on the stiffness.
 References: M. Macklin et al. 2019, "Small steps in physics simulation"; M. Wardetzky et al. 2007 for the bending.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -566,7 +566,7 @@ class LineSolver(Owner):
     # --- kernels --------------------------------------------------------------------------------------
 
     def _kernel(
-        self, name: str, output: Record | tuple[Record, ...], defines: dict[str, object] | None = None
+        self, name: str, output: Record | tuple[Record, ...], defines: Mapping[str, object] | None = None
     ) -> Kernel:
         defines = {**self._tables.defines, **(defines or {}), **self._own}
         key = name, tuple(sorted(defines.items(), key=str))
