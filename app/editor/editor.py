@@ -1,5 +1,6 @@
 """Composition root of the editor: makes all parts and connects them."""
 
+import functools
 import gc
 import signal
 import socket
@@ -138,7 +139,6 @@ class Editor:
         self.recovering = RecoveryQuestions(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
         self._frame_next = False
-        self._guide: Guide | None = None
         self._build_window()
         for part in (*vars(self).values(), self.output.queue):
             # Connections keep their receivers alive, so that the window must delete all parts.
@@ -224,7 +224,7 @@ class Editor:
             action_table.simulation_menu(context, self.work, self.output, preferences, kinds),
             action_table.timing_menu(self.timings, self.measure, self.compare_back_ends),
             action_table.window_menu(window, preferences),
-            action_table.help_menu(context, window, kinds, self.show_guide, lambda: self.begin_tour()),
+            action_table.help_menu(context, window, kinds, self.show_guide, self.show_how, self.begin_tour),
         )
         window.set_actions(table, lambda: self.edits.place)
 
@@ -533,12 +533,18 @@ class Editor:
 
     def show_guide(self) -> Guide:
         """Opens the guide at the focused panel or row; it may stay open."""
-        if self._guide is None:
-            self._guide = Guide(guide_pages(), guide_texts(), self.window)
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
         kind = self.document.selected.kind if self.document.selected is not None else ""
-        self._guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
-        return self._guide
+        self.guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
+        return self.guide
+
+    def show_how(self) -> None:
+        """Opens the pages of the guide about formulas."""
+        self.guide.open("how/index")
+
+    @functools.cached_property
+    def guide(self) -> Guide:
+        return Guide(guide_pages(), guide_texts(), self.window)
 
 
 def application_theme() -> Theme:

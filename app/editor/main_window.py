@@ -16,6 +16,7 @@ from sinew.app.session.playback import SimulationState
 from sinew.app.tasks import Priority
 from sinew.app.timeline.shown import Shown
 from sinew.sim.kinds.contract import Panel
+from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon
 from sinew.widgets.parts import QuestionBar, packed
@@ -220,7 +221,7 @@ class WindowState(QObject):
     def __init__(self, window: MainWindow, document: Document, recent: RecentFiles, files: ProjectFiles) -> None:
         super().__init__(window)
         self._window, self._document, self._recent, self._files = window, document, recent, files
-        document.changed.connect(self.refresh)
+        document.changed.connect(self._follow)
         document.selection_changed.connect(self.refresh)
         document.view_state_changed.connect(lambda _: window.actions_table.refresh("view.orthographic"))
         document.title_changed.connect(self._refresh_title)
@@ -234,6 +235,12 @@ class WindowState(QObject):
     def refresh(self, *_: object) -> None:
         self._window.actions_table.refresh()
 
+    def _follow(self, change: Change) -> None:
+        if change.kind is ChangeKind.VALUE:  # of a field that is dragged, for instance
+            self._window.actions_table.refresh_later()
+        else:
+            self.refresh()
+
     def _refresh_title(self) -> None:
         path = self._document.path
         self._window.setWindowModified(self._document.modified)
@@ -242,8 +249,8 @@ class WindowState(QObject):
 
     def _refresh_history(self, *_: object) -> None:
         stack, actions = self._document.undo_stack, self._window.actions_table
-        actions["edit.undo"].setText(f"&Undo {menu_text(stack.undo_text)}".rstrip())
-        actions["edit.redo"].setText(f"&Redo {menu_text(stack.redo_text)}".rstrip())
+        actions.rename("edit.undo", f"&Undo {menu_text(stack.undo_text)}".rstrip())
+        actions.rename("edit.redo", f"&Redo {menu_text(stack.redo_text)}".rstrip())
         actions.refresh("edit.undo", "edit.redo", "edit.copy_python")
 
     def _refresh_recent(self) -> None:

@@ -93,7 +93,7 @@ class SceneRun:
         """Applies an edited scene with the same files; the next step is simulated with it."""
         self._scene = scene
         playback = scene.scene.playback
-        self.engine.simulation.start_time = playback.simulation_start
+        self.engine.stage.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         self.runner.take(playback.start_time)
 

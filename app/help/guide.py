@@ -85,8 +85,9 @@ def _default(record: Param) -> str:
 
 
 def guide_pages() -> dict[str, Path]:
-    """Returns the pages of the program and of plug-ins, by name."""
-    return {**plugins.guide_pages(), **{path.stem: path for path in GUIDE.glob(f"*{SUFFIX}")}}
+    """Returns the pages of the program and of plug-ins, by name; pages in a folder are named "folder/page"."""
+    own = {path.relative_to(GUIDE).with_suffix("").as_posix(): path for path in GUIDE.rglob(f"*{SUFFIX}")}
+    return {**plugins.guide_pages(), **own}
 
 
 def _page_of(kind: str) -> str:

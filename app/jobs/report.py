@@ -25,7 +25,7 @@ from sinew.sim.export.formats import PAGE_FORMATS
 from sinew.sim.export.image import write_png
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import packages
-from sinew.sim.kinds.contract import stop_reason, warning_of
+from sinew.sim.kinds.contract import Measures, System, stop_reason, warning_of
 from sinew.sim.printable import counted, printable, size_text
 from sinew.sim.profile.history import summary
 from sinew.sim.profile.sample import FrameSample, SceneMoment
@@ -77,6 +77,7 @@ def run(job: ReportJob) -> None:
             parts: dict[str, Sequence[Row]] = {
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),
+                **measures(scene, renderer.engine),
                 "Checksums of the result (SHA-256)": checksums(scene, renderer.engine),
                 "Options": [("option", "value"), *record_of(job)],
                 "Made with": versions(context, packages(scene.scene.nodes).values()),
@@ -140,6 +141,17 @@ def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
         state = stop_reason(system) or muted or ("stable" if system.is_ready else "waits for a file")
         rows.append((node.name or node.id, state, warning_of(system) or "none"))
     return rows if len(rows) > 1 else [("nothing is simulated",)]
+
+
+def measures(scene: OpenedScene, engine: Engine) -> dict[str, list[Row]]:
+    """Returns the quantities of the systems that measure themselves, at the end; nothing without any."""
+    rows: list[Row] = [("object", "measure", "value", "unit")]
+    for node in scene.scene.nodes:
+        system = engine.simulation.systems.get(node.id)
+        if isinstance(system, Measures) and isinstance(system, System) and system.is_ready:
+            found = system.measures().items()
+            rows += [(node.name or node.id, name, f"{value:.4g}", system.units.get(name, "")) for name, value in found]
+    return {"Measures at the end": rows} if len(rows) > 1 else {}
 
 
 def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:

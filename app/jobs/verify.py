@@ -5,11 +5,10 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.app.failure.errors import DONE, FAILED, CommandError, print_failure, print_line, print_warnings
 from sinew.app.failure.progress import Progress
@@ -27,12 +26,11 @@ from sinew.sim.cache.bake import Bake, BakeError, is_bake
 from sinew.sim.cache.keys import is_current
 from sinew.sim.kinds import KINDS, packages
 from sinew.sim.kinds.contract import System
+from sinew.sim.kinds.differences import Arrays, difference_text, differing, state_fields
 from sinew.sim.printable import counted
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import NodeId
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(slots=True)
@@ -41,6 +39,7 @@ class Difference:
 
     first: int  # First step that differs
     names: tuple[str, ...] = ()  # Arrays that differ then; empty if only other state does
+    example: str = ""  # The element that differs most then
     # Largest distance of a particle from its baked position, over all steps [m]; NaN if unknown.
     distance: float = math.nan
     step: int = 0  # Step of that distance
@@ -49,8 +48,9 @@ class Difference:
 
     def take(self, step: int, here: Arrays, there: Arrays) -> None:
         if step == self.first:
-            both = {name: (array, there.get(name)) for name, array in here.items()}
-            self.names = tuple(n for n, (a, b) in both.items() if b is None or a.tobytes() != b.tobytes())
+            self.names = differing(here, there)
+            if self.names:
+                self.example = difference_text(self.names[0], here[self.names[0]], there.get(self.names[0]))
         now, baked = (arrays.get("positions", np.zeros((0, 3))).astype(np.float64) for arrays in (here, there))
         if now.shape != baked.shape:
             return
@@ -59,13 +59,20 @@ class Difference:
             self.distance, self.step, self.particle = farthest, step, int(np.nanargmax(distances))
             self.place = tuple(baked.reshape(-1, 3)[self.particle].tolist())
 
+    def take_states(self, here: bytes, there: bytes) -> None:
+        """Names what differs in the states of the first step, if no array does."""
+        if not self.names:
+            own, other = state_fields(here), state_fields(there)
+            name = next(iter(differing(own, other)), "")
+            self.example = difference_text(name, own[name], other.get(name)) if name else ""
+
     def __str__(self) -> str:
         what = f" in its {' and '.join(self.names)}" if self.names else ""
         reported = f"step {self.first} is the first that differs{what}"
-        if not self.distance > 0.0:
-            return reported
-        where = ", ".join(f"{number:.3f}" for number in self.place)
-        return f"{reported}, by up to {self.distance:.3g} m, at step {self.step} in particle {self.particle} ({where})"
+        if self.distance > 0.0:
+            where = ", ".join(f"{number:.3f}" for number in self.place)
+            reported += f", by up to {self.distance:.3g} m, at step {self.step} in particle {self.particle} ({where})"
+        return f"{reported}; {self.example} at step {self.first}" if self.example else reported
 
 
 class VerifyJob(Divided, frozen=True, kw_only=True):
@@ -178,24 +185,28 @@ def verified(project: Path, job: VerifyJob, progress: Callable[[float], object])
             if not is_current(bake.index.nodes[node].key, world, scene.scene.node(node)):
                 print_warnings(project, [f"{scene.scene.node(node).name}: its bake is out of date"])
         last = max(bake.steps(node)[-1] for node in nodes)
-        differing: dict[NodeId, Difference] = {}
+        found: dict[NodeId, Difference] = {}
         for step in range(max(min(bake.steps(node)[0] for node in nodes), runner.runner.preroll), last + 1):
             runner.advance_to(step - runner.runner.preroll)
             for node in sorted(nodes):
                 baked = bake.state(node, step)
-                if baked is not None and baked != runner.engine.simulation.systems[node].snapshot().packed():
+                own = runner.engine.simulation.systems[node].snapshot().packed() if baked is not None else None
+                if baked is not None and own is not None and baked != own:
                     arrays = both(runner.engine, node, baked)
                     if arrays is None:
                         bake.spoil(node, step, "cannot be read")
                     else:
-                        differing.setdefault(node, Difference(step)).take(step, *arrays)
+                        difference = found.setdefault(node, Difference(step))
+                        difference.take(step, *arrays)
+                        if step == difference.first:
+                            difference.take_states(own, baked)
             progress(step / max(last, 1))
         runner.release()
     refuse_damaged(bake, {node: scene.scene.node(node).name for node in sorted(nodes)})
-    found = sorted(differing.items(), key=lambda pair: pair[1].first)
-    for node, difference in found[1:]:
+    ordered = sorted(found.items(), key=lambda pair: pair[1].first)
+    for node, difference in ordered[1:]:
         print_warnings(project, [f"{scene.scene.node(node).name}: {difference}"])
-    for node, difference in found:
+    for node, difference in ordered:
         raise CommandError(project, scene.scene.node(node).name, str(difference))
     steps = max(len(bake.steps(node)) for node in nodes)
     return f"{counted(len(nodes), 'node')}, {steps} steps, bit-identical"

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
@@ -50,12 +50,22 @@ class Actions:
         self.records = tuple(records)
         self._actions = {record.id: self._made(window, record) for record in self.records}
         self._tips = {name: action.toolTip() for name, action in self._actions.items()}
+        self._later = QTimer(window, interval=0, singleShot=True)
+        self._later.timeout.connect(lambda: self.refresh())
 
     def __getitem__(self, action_id: str) -> QAction:
+        if self._later.isActive():
+            self.refresh()
         return self._actions[action_id]
+
+    def refresh_later(self) -> None:
+        """Updates all actions once in this turn of the event loop, or before one of them is asked for."""
+        self._later.start()
 
     def refresh(self, *ids: str) -> None:
         """Updates state, availability and tips of some actions; of all if none are named."""
+        if not ids:
+            self._later.stop()
         for record in self.records:
             if ids and record.id not in ids:
                 continue
@@ -68,6 +78,9 @@ class Actions:
                 action.setEnabled(not reason)
                 action.setToolTip(f"{self._tips[record.id]}\n{more}" if more else self._tips[record.id])
                 action.setStatusTip(more or record.tip)
+
+    def rename(self, action_id: str, title: str) -> None:
+        self._actions[action_id].setText(title)
 
     def show_playing(self, playing: bool) -> None:
         self._actions["play.toggle"].setIcon(icon("pause" if playing else "play"))

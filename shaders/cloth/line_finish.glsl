@@ -1,7 +1,7 @@
 // State of one particle of a cloth at the end of a substep of lines.
 // Inputs: state at its beginning, solved points (offset [m], inverse mass, 0 if held), colliders. Outputs: the record of
 // the state, with the velocity from the offset, after contacts.
-// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS as in cloth/step.glsl.
+// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS, FIELDS as in cloth/step.glsl.
 
 #include "cloth/spring.glsl"
 #include "cloth/offset.glsl"
@@ -10,7 +10,8 @@
 #endif
 
 uniform samplerBuffer u_state;
-uniform samplerBuffer u_points;
+uniform samplerBuffer u_points;    // in ORDER
+#include "cloth/line_layout.glsl"
 #ifdef SELF
 #define SOLVED
 #include "cloth/self_contact.glsl"
@@ -21,6 +22,11 @@ uniform float u_inverse_mass;      // inverse mass of a particle with a share of
 #endif
 
 uniform float u_substep;           // [s]
+uniform vec3 u_gravity;            // [m/s2]
+#ifdef FIELDS
+uniform samplerBuffer u_fields;    // as in cloth/step.glsl
+uniform vec2 u_kick;
+#endif
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // as in cloth/step.glsl
 #if defined(PIN_MAPS) || defined(FRICTION_MAP)
@@ -33,7 +39,7 @@ uniform samplerBuffer u_pins;      // target [m], 1 if held
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
-    vec4 point = texelFetch(u_points, id);
+    vec4 point = texelFetch(u_points, point_of(id));
     vec3 remainder = remainder_of(texelFetch(u_state, 2 * id + 1).w, first.xyz);
     Particle solved = Particle(first.xyz + point.xyz, (point.xyz - remainder) / u_substep);
     Particle moved = solved;
@@ -56,6 +62,11 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * texelFetch(u_fields, 2 * id).xyz;
+#endif
+    resting_acceleration = length(pressing);
     Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
     collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif

@@ -129,6 +129,11 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
+    vec3 pressing = u_gravity;
+#ifdef FIELDS
+    pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * pushed.xyz;
+#endif
+    resting_acceleration = length(pressing);
     collide(id, Particle(here, own.velocity), moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS

@@ -9,11 +9,14 @@
 #include "common/quaternion.glsl"
 
 const int COLLIDER_TEXELS = 6;
-const float RESTING_ACCELERATION = 20.0;   // m/s2; an approach it makes in one substep is rest and does not bounce
 const float COLLIDE_TINY = 1e-30;
 const float COLLIDE_CENTRE = 1e-6;         // part of the smallest semi-axis that counts as the middle of an ellipsoid
 const int ELLIPSOID_ITERATIONS = 10;
+const float REST = 2.0;                    // times what acts in a substep; a slower approach is rest and does not bounce
 const float ELLIPSOID_PRECISION = 3e-4;    // relative change after which the next round, quadratic, would change nothing
+
+// What acts on the points that a kernel moves [m/s2]; kernels set it.
+float resting_acceleration = 9.81;
 
 struct Contact {
     float distance;      // signed, negative inside
@@ -193,7 +196,7 @@ vec3 contact_velocity(vec3 velocity, Contact contact, float substep) {
     float along = dot(relative, contact.normal);
     vec3 across = relative - along * contact.normal;
     float approach = max(-along, 0.0);
-    float bounced = approach > RESTING_ACCELERATION * substep ? contact.restitution * approach : 0.0;
+    float bounced = approach > REST * resting_acceleration * substep ? contact.restitution * approach : 0.0;
     float impulse = approach + bounced;
     float sliding = sqrt(dot(across, across));
     float lost = min(contact.friction * impulse / max(sliding, 1e-12), 1.0);

@@ -14,8 +14,8 @@ vec4 smallest_turn(vec3 from, vec3 to) {
 }
 
 #ifdef EXACT_REST
-const float PULLED_STIFFNESS = 64.0; // stiffer joints pull less, unless they are damped
 const float PULLED_HOLD = 1.0;       // a stiffer hold, as a mass over a mass, pulls less
+const float FARTHEST_FORCED = 0.25;  // part of its length that forces move a strand in a substep
 
 vec3 tangents[SEGMENTS];             // of the segments before the substep
 #endif
@@ -57,14 +57,13 @@ void joints_of(int strand, Root root, out vec3 rho[SEGMENTS], out float stiffnes
 }
 
 #ifdef EXACT_REST
-// The pull of a segment: it carries along itself what loads and bent joints below it weigh. A strand at rest is then in
-// balance before its bending is solved, whose damping and inertia meet motion alone; lengths that are restored afterwards
-// leave them a part of the weight. Stiff joints and pulls that would shake segments are limited.
-vec3 pull_of(float segment, float lag, vec3 along, vec3 below, vec3 bend) {
+// The pull of a segment, times its mass: it carries along itself what loads and bent joints below it weigh. A strand at
+// rest is then in balance before its bending is solved; lengths that are restored afterwards leave it a part of the
+// weight. Pulls that would shake segments are limited.
+float pull_of(float segment, float lag, vec3 along, vec3 below, vec3 bend) {
     float stiff = u_step.x * u_step.x * u_rod.x / (segment * segment * segment * segment);
-    float share = max(min(PULLED_STIFFNESS / max(stiff, STRAND_TINY), 1.0), 1.0 - 4.0 / lag);
     float most = segment * (0.5 + 8.0 * lag * stiff);
-    return clamp(dot(below + share * bend, along), -most, most) * along;
+    return clamp(dot(below + bend, along), -most, most);
 }
 #endif
 
@@ -116,7 +115,8 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
 #ifdef HOLD
     below += all_holding;
 #endif
-    vec3 pull = pull_of(root.segment, lag, tangents[0], below, stiffness[0] * rho[0] - stiffness[1] * rho[1]);
+    float pull = pull_of(root.segment, lag, tangents[0], below, stiffness[0] * rho[0] - stiffness[1] * rho[1]);
+    float swiftest = 0.0;
 #endif
     for (int k = 1; k < KNOTS; ++k) {
         float mass = k == SEGMENTS ? 0.5 : 1.0;
@@ -134,6 +134,8 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
 #endif
 #endif
         float held = 0.0;
+        float tension = 0.0;
+        float tension_below = 0.0;
 #if defined(LOADS) || defined(HOLD)
         vec4 load = rest_load(strand, k - 1);
         weight += quaternion_rotate(root.turn, load.xyz);
@@ -149,12 +151,17 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
 #ifdef HOLD
         below -= holding[k];
 #endif
-        push -= pull / mass;
+        vec3 free = now[k] - was[k] + root.felt;
+        swiftest = max(swiftest, dot(free, free));
+        push -= pull / mass * tangents[k - 1];
+        // A segment that is pulled straightens as a string: with the directions at the end of the substep.
+        tension = max(pull, 0.0) / root.segment;
         if (k < SEGMENTS) {
             vec3 bend = stiffness[k] * rho[k];
             if (k + 1 < SEGMENTS) bend -= stiffness[k + 1] * rho[k + 1];
             pull = pull_of(root.segment, lag, tangents[k], below, bend);
-            push += pull / mass;
+            push += pull / mass * tangents[k];
+            tension_below = max(pull, 0.0) / root.segment;
         }
 #endif
         // The transpose of the second difference: joints k - 1, k and k + 1.
@@ -167,9 +174,9 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
         float one = next[k - 1];
         float two = k > 1 ? after[k - 2] : 0.0;
         float two_pivot = k > 1 ? pivots[k - 2] : 1.0;
-        float diagonal = mass * (1.0 + drag + held) + c0 + 4.0 * c1 + c2;
+        float diagonal = mass * (1.0 + drag + held) + c0 + 4.0 * c1 + c2 + tension + tension_below;
         float pivot = diagonal - pivots[k - 1] * one * one - two_pivot * two * two;
-        float off = -2.0 * (c1 + c2) - pivots[k - 1] * one * after[k - 1];
+        float off = -2.0 * (c1 + c2) - tension_below - pivots[k - 1] * one * after[k - 1];
         pivots[k] = pivot;
         next[k] = off / pivot;
         after[k] = c2 / pivot;
@@ -182,6 +189,14 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
         knots[k] -= next[k] * knots[k + 1];
         if (k + 2 < KNOTS) knots[k] -= after[k] * knots[k + 2];
     }
+#ifdef EXACT_REST
+    // Segments that turn far in a substep are not brought to their lengths by two Newton steps.
+    float farthest = 0.0;
+    for (int k = 1; k < KNOTS; ++k) farthest = max(farthest, dot(knots[k], knots[k]));
+    float most = FARTHEST_FORCED * float(SEGMENTS) * root.segment + sqrt(swiftest);
+    float share = min(1.0, most * inversesqrt(max(farthest, STRAND_TINY * STRAND_TINY)));
+    for (int k = 1; k < KNOTS; ++k) knots[k] *= share;
+#endif
     for (int k = 1; k < KNOTS; ++k) knots[k] += now[k];
 }
 

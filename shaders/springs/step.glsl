@@ -192,6 +192,7 @@ void run(int id) {
 #if defined(COLLIDE) || defined(SKIN)
         // The length pulls the tip back into a collider: rounds find where both hold. The first one sets the velocity.
         place += u_origin;
+        resting_acceleration = length(force) / STEP;
         vec3 start = place + before;
         for (int k = 0; k < ROUNDS; ++k) {
             vec3 point = place + next;

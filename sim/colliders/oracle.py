@@ -12,8 +12,11 @@ from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 
-RESTING_ACCELERATION = 20.0
-"""An approach that this acceleration [m/s²] makes within one substep is rest, not an impact: it does not bounce."""
+REST = 2.0
+"""Times what acts in a substep; a slower approach is rest, not an impact: it does not bounce."""
+
+EARTH = 9.81
+"""Acceleration of contacts whose kernel says nothing else [m/s²]."""
 
 _NO_SPEED = 1e-12  # Sliding [m/s] slower than this is none
 
@@ -41,14 +44,20 @@ def collider_contact(
 
 
 def bounce(
-    position: Float64, velocity: Float64, contact: Contact, thickness: float | Float64, substep: float
+    position: Float64,
+    velocity: Float64,
+    contact: Contact,
+    thickness: float | Float64,
+    substep: float,
+    acceleration: float | Float64 = EARTH,
 ) -> tuple[Float64, Float64]:
     """Returns positions and velocities (n, 3) after contact.
 
-    A point nearer than `thickness` [m] is put that far from the surface along the normal.  The position also loses what
-    friction took from this substep's sliding: without that a point that friction holds would creep.
+    `acceleration` [m/s²] is what acts on the points.  A point nearer than `thickness` [m] is put that far from the
+    surface along the normal.  The position also loses what friction took from this substep's sliding: without that a
+    point that friction holds would creep.
     """
-    answered = contact_velocity(velocity, contact, substep)
+    answered = contact_velocity(velocity, contact, substep, acceleration)
     change = answered - velocity
     held = change - np.sum(change * contact.normal, axis=1)[:, None] * contact.normal
     pushed = position + (thickness - contact.distance)[:, None] * contact.normal + substep * held
@@ -62,7 +71,9 @@ def shortened(ways: Float64, most: float) -> Float64:
     return found
 
 
-def contact_velocity(velocity: Float64, contact: Contact, substep: float) -> Float64:
+def contact_velocity(
+    velocity: Float64, contact: Contact, substep: float, acceleration: float | Float64 = EARTH
+) -> Float64:
     """Returns velocities (n, 3) after the touch of a surface, unchanged where the point leaves the surface.
 
     v_n' = -e v_n, and v_t' = v_t max(0, 1 - μ |Δv_n| / |v_t|), both relative to the surface.
@@ -71,7 +82,7 @@ def contact_velocity(velocity: Float64, contact: Contact, substep: float) -> Flo
     along = np.sum(relative * contact.normal, axis=1)
     across = relative - along[:, None] * contact.normal
     approach = np.maximum(-along, 0.0)
-    bounced = np.where(approach > RESTING_ACCELERATION * substep, contact.restitution * approach, 0.0)
+    bounced = np.where(approach > REST * acceleration * substep, contact.restitution * approach, 0.0)
     impulse = np.where(along < 0.0, approach + bounced, 0.0)
     sliding = np.linalg.norm(across, axis=1)
     lost = np.minimum(contact.friction * impulse / np.maximum(sliding, _NO_SPEED), 1.0)

@@ -136,7 +136,7 @@ def outer_sections(model: CharacterModel | None, left_out: Collection[str] = ())
 
 def body_sections(model: CharacterModel, hidden: Collection[str]) -> tuple[str, ...]:
     """Returns `outer_sections` that are neither hidden nor open sheets, unless nothing else is left."""
-    sheets = {part.name for part in model.mesh.sections if part.is_open}
     every = {part.name for part in model.mesh.sections}
+    sheets = every - {part.name for part in model.mesh.sections if not part.is_open}
     left_out = {*hidden, *sheets}
     return outer_sections(model, left_out if every - left_out else hidden)

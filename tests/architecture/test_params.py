@@ -18,8 +18,8 @@ from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 
 UNITS = {
-    "", "m", "mm", "s", "Hz", "°", "kg", "kg/m", "kg/m²", "N", "N/m", "m/N", "m/s", "m/s²", "m²/s", "1/s", "1/s²", "1/m",
-    "N/m²", "rad", "N·m", "N·s/m", "×", "%", "px", "frames", "EV",
+    "", "m", "mm", "s", "Hz", "°", "kg", "kg/m", "kg/m²", "N", "N/m", "m/N", "m/s", "m/s²", "m²/s", "1/s", "1/s²",
+    "1/m", "N/m²", "rad", "N·m", "N·s/m", "×", "%", "px", "frames", "EV",
 }  # fmt: skip
 GPU_SIDE = ("gl", "render", "systems", "engine", "bench")
 

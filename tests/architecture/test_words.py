@@ -145,7 +145,7 @@ def test_docstrings_and_texts_use_plain_phrases() -> None:
 
 
 def test_guide_and_readme_use_plain_phrases() -> None:
-    pages = [REPO_ROOT / "README.md", *(REPO_ROOT / "resources" / "guide").glob("*.md")]
+    pages = [REPO_ROOT / "README.md", *(REPO_ROOT / "resources" / "guide").rglob("*.md")]
     found = {page.name: banned_phrases(page.read_text(encoding="utf-8")) for page in pages}
     assert {name: phrases for name, phrases in found.items() if phrases} == {}
 

@@ -61,7 +61,7 @@ def one_editor(qapp, tmp_path_factory):
         patch.setenv("SINEW_CONFIG_DIR", str(tmp_path_factory.mktemp("config")))
         draw_in_full(patch)
         session = Session(Spinner())
-        editor = session.start(drawn=False, clock=Clock())
+        editor = session.start(clock=Clock())
         editor.playback._timer.setInterval(100000)  # ticks come from the test
         yield editor
         session.close_all()
@@ -131,7 +131,7 @@ def tiny(tmp_path):
 
 @pytest.fixture
 def own_editor(session, arm):
-    return session.open(arm)
+    return session.open(arm, drawn=True)
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ class Session:
     def __init__(self, qtbot):
         self._qtbot, self._editors = qtbot, []
 
-    def start(self, *, drawn: bool = True, **options) -> Editor:
+    def start(self, *, drawn: bool = False, **options) -> Editor:
         editor = Editor(dialogs=Answers(), **options)
         editor.frames = Undrawn(editor)
         editor.frames.drawn = drawn

@@ -40,7 +40,7 @@ def slow(monkeypatch):
 
 
 def started(session):
-    editor = session.start(clock=Clock(), programs=program_cache_folder())
+    editor = session.start(drawn=True, clock=Clock(), programs=program_cache_folder())
     if editor.client.engine.context.binaries is None:
         pytest.skip("this driver gives no program binaries")
     return editor

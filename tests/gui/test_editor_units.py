@@ -15,6 +15,7 @@ from tests.gui.editor_harness import Session, sample, settled
 
 @pytest.fixture
 def giant(editor):
+    editor.kind_panels["model"].unit._answered.clear()  # a model that is shown again keeps its answer
     editor.document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 100.0)
     editor.document.undo_stack.clear()
     editor.edits.select(model_of(editor))

@@ -59,7 +59,7 @@ def places(editor):
 
 
 def test_the_layout_is_restored_and_reset(qtbot, session):
-    first = session.start()
+    first = session.start(drawn=True)
     settle(qtbot)
     default = places(first)
     # Qt 6.11 crashes where a window of several docks is taken apart while it still moves.
@@ -79,14 +79,14 @@ def test_the_layout_is_restored_and_reset(qtbot, session):
     settle(qtbot)
     left = places(first)
     session.close(first)
-    second = session.start()
+    second = session.start(drawn=True)
     settle(qtbot)
     assert places(second) == left
     second.window.actions_table["window.reset_layout"].trigger()
     settle(qtbot)
     assert places(second) == default
     session.close(second)
-    assert not session.start(new_window_layout=True).window.docks["timeline"].isFloating()
+    assert not session.start(drawn=True, new_window_layout=True).window.docks["timeline"].isFloating()
 
 
 def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
@@ -105,7 +105,7 @@ def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
 
 
 def test_one_key_maximises_the_viewport(qtbot, session, arm):
-    editor = session.open(arm)
+    editor = session.open(arm, drawn=True)
     editor.window.docks["inspector"].close()
     editor.window.activateWindow()
     qtbot.waitUntil(editor.window.isActiveWindow, timeout=60000)
@@ -121,7 +121,7 @@ def test_one_key_maximises_the_viewport(qtbot, session, arm):
     assert (places(editor), editor.viewport.size()) == (before, size)
     editor.window.actions_table["view.maximise"].trigger()
     session.close(editor)
-    assert places(again := session.start())["outliner"][1], "the next start shows the panels"
+    assert places(again := session.start(drawn=True))["outliner"][1], "the next start shows the panels"
     assert not places(again)["inspector"][1]
 
 
@@ -199,7 +199,7 @@ def main_windows():
 def test_closed_editors_are_freed(session):
     seen, before = [], len(main_windows())
     for _ in range(3):
-        editor = session.start()
+        editor = session.start(drawn=True)
         editor.edits.add("light")
         QApplication.processEvents()
         seen += [weakref.ref(editor), weakref.ref(editor.document), weakref.ref(editor.output.queue)]
@@ -212,7 +212,7 @@ def test_closed_editors_are_freed(session):
 
 
 def test_every_action_can_be_triggered_in_an_empty_scene_and_has_a_key_of_its_own(session, monkeypatch):
-    editor = session.start()
+    editor = session.start(drawn=True)
     monkeypatch.setattr("sinew.app.editor.action_table.QMessageBox.about", lambda *_: None)
     monkeypatch.setattr(editor, "begin_tour", editor.overlays.begin_tour)  # it fills the scene otherwise
     for spec in editor.window.actions_table.records:

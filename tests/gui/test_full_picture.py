@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.tasks import Priority
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -91,6 +92,16 @@ def test_a_full_image_of_a_former_scene_is_not_shown(begun, calls, qtbot):
     assert "show" not in calls
 
 
+def test_a_full_image_that_began_with_another_step_is_drawn_anew(begun, calls, monkeypatch, qtbot):
+    """A bake simulates while the playhead stands still; parts of an image would show different steps."""
+    pending, made = pictures_of(begun).pending, len(calls)
+    monkeypatch.setattr(ViewportRenderer, "step", "another")
+    qtbot.waitUntil(lambda: len(calls) > made, timeout=60000)
+    assert calls[made] in ("draft", "full")
+    assert pictures_of(begun).pending is not pending
+    assert "show" not in calls
+
+
 def test_the_window_keeps_its_image_until_the_full_one_is_done(begun, calls, monkeypatch, qtbot):
     before, made = on_screen(begun), list(calls)
     pending = pictures_of(begun).pending
@@ -150,7 +161,7 @@ def test_a_new_model_is_drawn_in_pieces(session, arm, calls, monkeypatch, qtbot)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.LONG_PICTURE", 0.0)
     monkeypatch.setattr(GL, "glGenerateMipmap", None)
-    editor = session.start()
+    editor = session.start(drawn=True)
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("pictures of a new model are drafts on software renderers only")
     with qtbot.waitSignal(editor.files.opened, timeout=60000):

@@ -14,7 +14,7 @@ from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import gusts_at
 from tests.oracles.cloth import Actions, Particles
 
-__all__ = ["MappedLines", "MeasuredLines", "bending_matrix", "run", "strains", "thomas"]
+__all__ = ["LineOracle", "MappedLines", "MeasuredLines", "bending_matrix", "run", "strains", "thomas"]
 
 Float64 = npt.NDArray[np.float64]
 

@@ -91,5 +91,6 @@ def _free(
     acceleration = constants.gravity + forces / masses - constants.air_drag * particles.velocities
     velocities = particles.velocities + h * acceleration
     positions = particles.positions + h * velocities
+    pressing = float(np.linalg.norm(constants.gravity))
     moved, friction = Particles(positions, velocities), values.get(ClothMap.FRICTION, 1.0)
-    return Particles(*collided(model, settings, particles.velocities, moved, colliders, fraction, friction))
+    return Particles(*collided(model, settings, particles.velocities, moved, colliders, fraction, friction, pressing))

@@ -104,16 +104,21 @@ class Strands:
         force = masses[:, None] * push + bent
         if s.exact_rest:
             stiff = (h * h * GRAVITY * s.bending_length**3 / size**4)[:, None]
-            share = np.maximum(np.minimum(64.0 / np.maximum(stiff, TINY), 1.0), 1.0 - 4.0 / lag)
             weight = h * h * (np.array(s.gravity) + loads + s.drag * (np.array(s.wind) + np.array(self.blown)))
             weight += min(1.0, 1.0 / max(h * h * s.hold, TINY)) * held[:, None] * away
             weight *= masses[:, None]
             below, bent_below = (np.cumsum(one[:, ::-1], axis=1)[:, ::-1] for one in (weight, bent))
             along = _unit(np.diff(self.now, axis=1))
             most = size[:, None] * (0.5 + 8.0 * lag * stiff)
-            pull = np.clip(np.sum((below + share[..., None] * bent_below) * along, axis=2), -most, most)
+            pull = np.clip(np.sum((below + bent_below) * along, axis=2), -most, most)
             force += np.diff(pull[..., None] * along, axis=1, append=0.0)
-        out[:, 1:] += np.linalg.solve(matrix, masses[:, None] * inertia + force)
+            edge = np.eye(n) - np.eye(n, k=-1)  # of edge i by knot k + 1
+            matrix = matrix + np.einsum("ik,ni,il->nkl", edge, np.maximum(pull, 0.0) / size[:, None], edge)
+        change = np.linalg.solve(matrix, masses[:, None] * inertia + force)
+        if s.exact_rest:
+            farthest, swiftest = (np.linalg.norm(one, axis=2).max(axis=1) for one in (change, inertia))
+            change *= np.minimum(1.0, (0.25 * n * size + swiftest) / np.maximum(farthest, TINY))[:, None, None]
+        out[:, 1:] += change
         for _ in range(2):
             out = _straightened(out, size)
         for k in range(1, n + 1):

@@ -80,7 +80,7 @@ class Cloth(Owner):
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures_lines: `poll` and `check` also measure what a substep of lines leaves, which costs two substeps.
-        lines: The largest of these measures in the last `RECENT` steps with the same settings; None before the first arrive.
+        lines: The largest of these measures in the last `RECENT` steps with these settings; None before the first.
         measures: Records of `MEASURE` for each particle, of the last step.
         sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
         placements: How often something else than a step has changed the state.
@@ -110,6 +110,7 @@ class Cloth(Owner):
         self.statistics: ClothStatistics | None = None
         self.measures_lines = False
         self.lines: LineMeasures | None = None
+        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
         self._lines_asked = settings, 0
         self._context, self._library = context, library
         self._is_measured = True
@@ -181,11 +182,11 @@ class Cloth(Owner):
 
     def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
         """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
-        constants = self._solver.begin(self._state, settings, self._with_pins(inputs))
+        step = self._solver.begin(self._state, settings, self._with_pins(inputs))
         for index in range(settings.substeps):
             yield
-            self._solver.substep(self._state, index)
-        self._end_step(constants)
+            self._solver.substep(step, self._state, index)
+        self._end_step(step.constants)
 
     def _with_pins(self, inputs: ClothInputs) -> ClothInputs:
         time = self.step_count * STEP_TIME
@@ -492,7 +493,7 @@ class Cloth(Owner):
         self.placements += 1
         self.stopped = ""
         self.statistics = self.lines = None
-        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
+        self._recent_lines = []
         self.built_at = self.world_from_cloth
         self.start, self.is_start_given = self.model.positions, False
         self._drawn = False

@@ -15,9 +15,14 @@ _CUT = tuple(record.name for record in params_of(ClothSettings) if record.declar
 
 
 class GarmentFitting:
-    """The sheet of a garment, in the editor fitted on a worker thread."""
+    """The sheet of a garment, in the editor fitted on a worker thread.
+
+    Attributes:
+        job: That runs, for these `settings`; None if none does.
+    """
 
     def __init__(self) -> None:
+        self.settings = ClothSettings()
         self._body = Memo[BodyOutline]()
         self._key: tuple[object, ...] = ()
         self.job: BackgroundJob[ClothSurface] | None = None
@@ -39,7 +44,7 @@ class GarmentFitting:
             garments = [*_inner(node, settings, world), settings]
             key = model, _placement(model, own), tuple(tuple(getattr(one, name) for name in _CUT) for one in garments)
         if not self._is_same(key):
-            self._key, self._surface, self.job = key, None, None
+            self._key, self._surface, self.job, self.settings = key, None, None, settings
             if len(key) == 1:
                 raise SettingsError("a garment needs a character as its parent")
 

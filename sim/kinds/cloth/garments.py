@@ -29,6 +29,9 @@ from sinew.sim.scene.params import SettingsError
 
 PARTICLES_MAX = 65_536
 
+SAMPLES_MAX = 4_000_000
+"""Largest number of points of the skin; of a mesh with more, the points are further apart."""
+
 _DIRECTIONS = 128
 _LAYERS = 220
 """Points of the body are at most this part of its height apart, and count for heights this far away."""
@@ -111,27 +114,31 @@ def body_of(model: CharacterModel, settings: ModelSettings) -> BodyOutline:
     height = float(np.ptp(points[mesh.triangles[used], 1])) if used.any() else 0.0
     ground = float(points[mesh.triangles[used], 1].min()) if used.any() else 0.0
     ends = [bones[bone] for bone in (*ARMS, "head", "leftLowerLeg", "rightLowerLeg") if bone in bones]
-    used &= ~skeleton.below(ends)[model.skin.strongest][mesh.triangles].any(axis=1)
-    if not used.any() or not height > 0.0:
+    samples, nearest = sampled(points, mesh.triangles[used], max(height / _LAYERS, np.finfo(np.float64).tiny))
+    samples = samples[~skeleton.below(ends)[model.skin.strongest[nearest]]]
+    if not len(samples) or not height > 0.0:
         raise SettingsError("nothing of the skin is left for a garment: it has no triangles between neck and knees")
     left = (places[bones["leftUpperArm"]] - places[bones["rightUpperArm"]]) * (1.0, 0.0, 1.0)
     if not np.linalg.norm(left) > 0.0:
         raise SettingsError("a garment needs upper arms side by side; name other bones in Bones")
-    samples = sampled(points, mesh.triangles[used], height / _LAYERS)
     return BodyOutline.of_points(samples, ground, height, left, {bone: places[joint] for bone, joint in bones.items()})
 
 
-def sampled(points: Float64, triangles: npt.NDArray[np.integer], spacing: float) -> Float64:
-    """Returns points on triangles that are at most `spacing` [m] apart, (N, 3)."""
-    corners = points[triangles]
+def sampled(
+    points: Float64, triangles: npt.NDArray[np.integer], spacing: float
+) -> tuple[Float64, npt.NDArray[np.integer]]:
+    """Returns points on triangles that are at most `spacing` [m] apart, (N, 3), and their nearest corners, (N,)."""
+    corners, used = points[triangles], np.unique(triangles)
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    parts = [points[np.unique(triangles)]]
-    needed = np.minimum(np.ceil(longest / spacing), 64)
+    parts, nearest = [points[used]], [used]
+    most = max((2.0 * SAMPLES_MAX / max(len(triangles), 1)) ** 0.5 - 2.0, 1.0)
+    needed = np.minimum(np.ceil(longest / spacing), np.floor(min(most, 64.0)))
     for count in np.unique(needed[needed > 1]).astype(int):
         i, j = np.array([(i, j) for i in range(count + 1) for j in range(count + 1 - i)]).T / count
         weights = np.stack([i, j, 1.0 - i - j], axis=1)
         parts.append(np.einsum("wc,tcx->twx", weights, corners[needed == count]).reshape(-1, 3))
-    return np.concatenate(parts)
+        nearest.append(triangles[needed == count][:, weights.argmax(axis=1)].ravel())
+    return np.concatenate(parts), np.concatenate(nearest)
 
 
 def _outline(points: Float64, ground: float, step: float, count: int) -> Float64:
@@ -173,7 +180,7 @@ def garment_surface(body: BodyOutline, settings: ClothSettings) -> ClothSurface:
     heights = np.linspace(top, hem, _ROWS)
     half = max(ease, 0.75 * float(abs(heights[0] - heights[1])), body.height / _LAYERS)
     table = np.maximum.accumulate(body.supports(heights, half), axis=0)
-    covered: Bool = np.isfinite(table).all(axis=1)
+    covered: Bool = np.isfinite(table[:, 0])
     if not covered.any():
         raise SettingsError("nothing of the skin is left for a garment between its edges; move the top edge")
     table = np.where(covered[:, None], table, table[covered.argmax()])
@@ -241,6 +248,6 @@ def dressed(body: BodyOutline, garments: Sequence[ClothSettings]) -> ClothSurfac
     """Returns the sheet of the last garment, around the body and the ones before it."""
     surface = garment_surface(body, garments[0])
     for settings in garments[1:]:
-        body = body.around(sampled(surface.positions, surface.triangles, body.height / _LAYERS))
+        body = body.around(sampled(surface.positions, surface.triangles, body.height / _LAYERS)[0])
         surface = garment_surface(body, settings)
     return surface

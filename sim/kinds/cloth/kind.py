@@ -93,7 +93,7 @@ NEW_CLOTH = msgspec.structs.replace(
     ClothSettings(), solver=ClothSolving.LINES, density=0.12, stretch_stiffness=1e4, shear_stiffness=40.0,
     bend_stiffness=1e-5, substeps=24,
 )  # fmt: skip
-"""New cloths are of typical cotton, which springs could hold with hundreds of substeps only; on two corners, 24 hold the load."""
+"""New cloths are of typical cotton, which springs could hold with hundreds of substeps only."""
 
 FABRIC_FIELDS: tuple[str, ...] = (
     "solver", "mode", "density", "stretch_stiffness", "shear_stiffness", "bend_stiffness", "internal_damping",

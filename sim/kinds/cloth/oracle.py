@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.colliders.oracle import bounce, collider_contact, shortened
+from sinew.sim.colliders.oracle import EARTH, bounce, collider_contact, shortened
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
@@ -48,6 +48,7 @@ def step(
     """Returns the state after a step that begins at `time` [s]; the gusts stay as they are then."""
     constants, gusts = constants_of(settings), gusts_at(settings, time, actions.travel)
     h, count = settings.substep_time, settings.substeps
+    pressing = float(np.linalg.norm(constants.gravity))
     masses, held = (model.shares * constants.mass_scale)[:, None], actions.held[:, None]
     for index in range(count):
         before, speed = particles.positions, particles.velocities
@@ -58,7 +59,9 @@ def step(
             change, push = touches(model, settings, particles)
             velocities, positions = velocities + change, positions + h * change + push
         moved, fraction = ClothParticles(positions, velocities), (index + 1) / count
-        positions, velocities = collided(model, settings, speed, moved, actions.colliders, fraction)
+        positions, velocities = collided(
+            model, settings, speed, moved, actions.colliders, fraction, acceleration=pressing
+        )
         way = (actions.targets - before) / (count - index)
         particles = ClothParticles(np.where(held, before + way, positions), np.where(held, way / h, velocities))
     return particles
@@ -72,6 +75,7 @@ def collided(
     colliders: Sequence[ColliderState],
     fraction: float,
     friction: Float64 | float = 1.0,
+    acceleration: Float64 | float = EARTH,
 ) -> tuple[Float64, Float64]:
     """Returns positions and velocities (P, 3) after contact: with colliders that yield, then with the firm ones.
 
@@ -79,6 +83,7 @@ def collided(
         before: Velocities at the start of the substep [m/s], shape (P, 3).
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
+        acceleration: What acts on the particles [m/s²].
     """
     positions, velocities = moved.positions, moved.velocities
     clearance, h, (give, most) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
@@ -86,14 +91,14 @@ def collided(
         contact = collider_contact(collider, positions, fraction, settings.step_time, h)
         contact = replace(contact, friction=contact.friction * friction)
         if collider.yields:
-            pushed, answered = bounce(positions, velocities, contact, clearance, h)
+            pushed, answered = bounce(positions, velocities, contact, clearance, h, acceleration)
             velocities = velocities + shortened(answered - velocities, most * h)
             positions = positions + shortened(pushed - positions, most * h * h)
         else:
             met = np.maximum(np.sum(contact.velocity * contact.normal, axis=1), 0.0)
             met += np.maximum(-np.sum(before * contact.normal, axis=1), 0.0)
             limited = replace(contact, distance=np.maximum(contact.distance, clearance - give - h * met))
-            positions, velocities = bounce(positions, velocities, limited, clearance, h)
+            positions, velocities = bounce(positions, velocities, limited, clearance, h, acceleration)
     return positions, velocities
 
 

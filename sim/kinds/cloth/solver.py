@@ -66,6 +66,22 @@ class ClothInputs:
     former: BufferTexture | None = None  # Targets at its start, for painted maps
 
 
+@dataclass(frozen=True, slots=True)
+class ClothStep:
+    """What the substeps of a step share; `begin` of a solver makes it for `substep`."""
+
+    constants: ClothConstants
+
+
+@dataclass(frozen=True, slots=True)
+class SpringStep(ClothStep):
+    """A step of `ClothSolver`; `progress` are the values of "u_progress"."""
+
+    kernel: Kernel
+    progress: list[tuple[float, float]]
+    skin: SkinSurface | None
+
+
 class ClothSolver(Owner):
     """Solver of one cloth.
 
@@ -84,7 +100,6 @@ class ClothSolver(Owner):
         self._contact: SelfContact | None = None
         self._sampler: FieldSampler | None = None
         self._near: NearTriangles | None = None
-        self._skin: SkinSurface | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -95,32 +110,30 @@ class ClothSolver(Owner):
         Args:
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
         """
-        constants = self.begin(state, settings, inputs)
-        if self._skin is None:
-            state.run(self._kernel, "u_state", "u_progress", self._progress)
-            return constants
-        for first, end in parts_of(len(self._progress)):
-            self._find_near(state, first, end)
-            state.run(self._kernel, "u_state", "u_progress", self._progress[first:end])
-        return constants
+        step = self.begin(state, settings, inputs)
+        for first, end in parts_of(len(step.progress)) if step.skin is not None else [(0, len(step.progress))]:
+            self._find_near(step, state, first, end)
+            state.run(step.kernel, "u_state", "u_progress", step.progress[first:end])
+        return step.constants
 
-    def substep(self, state: PingPong, index: int) -> None:
-        """Makes one of the substeps after `begin`, from 0."""
-        if self._skin is not None:
-            for first, end in parts_of(len(self._progress)):
-                if first == index:
-                    self._find_near(state, first, end)
-        state.run(self._kernel, "u_state", "u_progress", self._progress[index : index + 1])
+    def substep(self, step: ClothStep, state: PingPong, index: int) -> None:
+        """Makes one of the substeps of a step, from 0."""
+        assert isinstance(step, SpringStep)
+        for first, end in parts_of(len(step.progress)) if step.skin is not None else ():
+            if first == index:
+                self._find_near(step, state, first, end)
+        state.run(step.kernel, "u_state", "u_progress", step.progress[index : index + 1])
 
-    def _find_near(self, state: PingPong, first: int, end: int) -> None:
+    def _find_near(self, step: SpringStep, state: PingPong, first: int, end: int) -> None:
         """Finds the triangles of the skin near the particles for the substeps from `first` to before `end`."""
+        if step.skin is None:
+            return
         if self._near is None:
             self._near = self.owns(NearTriangles(self._library, state.count))
-        assert self._skin is not None
-        during = first / len(self._progress), end / len(self._progress)
-        self._kernel.program.update(self._near.find(self._skin, state.texture, during, self._clearance))
+        during = first / len(step.progress), end / len(step.progress)
+        step.kernel.program.update(self._near.find(step.skin, state.texture, during, step.constants.clearance))
 
-    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> SpringStep:
         """Prepares the substeps of a step, see `step`."""
         constants, colliders, others = self.constants(settings), inputs.colliders, inputs.met
         has_colliders, has_fields, skin = bool(colliders), inputs.fields is not None, colliders.skin
@@ -138,7 +151,7 @@ class ClothSolver(Owner):
             if (needed, *variant) not in self._kernels:
                 self._build(needed, *variant)
         self.pending = ()
-        self._kernel, program = kernel, kernel.program
+        program = kernel.program
         if not holds(program, self._token, constants):
             for name, value in self._uniforms.items():
                 program[name] = value
@@ -171,8 +184,7 @@ class ClothSolver(Owner):
             program["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
         if others is not None:
             program.update({**others.textures, "u_first": others.first})
-        self._skin, self._clearance = skin, constants.clearance
-        return constants
+        return SpringStep(constants, kernel, self._progress, skin)
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """Returns the constants of settings, the same object for the same settings."""

@@ -104,7 +104,7 @@ def hardest_constants(settings: ClothSettings) -> ClothConstants:
 def line_stability(settings: ClothSettings, found: LineMeasures) -> ClothStability:
     ratio, error, usual = (min(max(value, 1e-9), 1e9) for value in (found.load**0.5, found.error, found.usual_error))
     h_max = min(settings.substep_time / ratio, NEVER)
-    # Measured: the error falls with the square of the substep while it is large, and with the substep where it is small.
+    # Measured: the error falls with the square of the substep while it is large, and with the substep later.
     factor = min(usual, 2.0 * ERROR) / ERROR * max(usual / (2.0 * ERROR), 1.0) ** 0.5
     needed = np.ceil(max(settings.step_time / (MARGIN * h_max), settings.substeps * factor) / HEADROOM)
     substeps, softening = int(np.clip(needed, 1, SUBSTEPS_MAX)), 0.0 if ratio > MARGIN else 1.0

@@ -57,6 +57,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         cloth: None until it can be built.
     """
 
+    units = {"strain": "", "energy": "J", "kinetic": "J", "elastic": "J", "apart": "m", "apart_mean": "m"}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.node = Node(id="", settings=ClothSettings())
@@ -96,7 +98,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
         assert isinstance(settings, ClothSettings)
-        is_animated = self.cloth is not None and world.source is not None and world.source is self.world.source
+        allowed = world.applied.allowed
+        is_animated = self.cloth is not None and allowed.is_keyed and allowed is self.world.applied.allowed
         self.world = world
         if node is self.node and not node.attachment.node:
             return
@@ -139,7 +142,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def active_settings(self) -> ClothSettings | None:
-        return self.cloth.settings if self.cloth is not None else None
+        settings = self.cloth.settings if self.cloth is not None else None
+        # Settings of a sheet that is fitted anew, for another body, are not active: they name no cached steps.
+        return None if self._fitting.job is not None and self._fitting.settings == settings else settings
 
     def prepare(self) -> bool:
         return False
@@ -182,7 +187,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def finish_step(self) -> None:
-        groups, scene = self.world.services.get(ClothGroups), self.world.unevaluated
+        groups, scene = self.world.services.get(ClothGroups), self.world.applied.allowed
         if self._partners:
             groups.finish(self._partners, scene)
         if self._partners and self.comparison is not None:
@@ -190,7 +195,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
                 groups.finish(self._partners, scene, is_second=True)
 
     def reset(self) -> None:
-        self._restart(self.world, self.world.start_time)
+        self._restart(self.world, self.world.applied.start_time)
 
     def teleport(self, world: World) -> None:
         if self.cloth is None:
@@ -342,7 +347,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         return self.cloth
 
     def _compare(self) -> None:
-        self._compared.follow(self._built, self._surface, self.node.id, self.world.unevaluated)
+        self._compared.follow(self._built, self._surface, self.node.id, self.world.applied.allowed)
 
     def _wait(self, inputs: ClothInputs | None) -> None:
         """Adds the cloth, and the second one of its comparison, to the step of the cloths that meet."""

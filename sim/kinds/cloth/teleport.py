@@ -81,7 +81,7 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
     held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
     sections = settings.mesh_section, settings.pin_sections
-    plain = (settings.pin_target, settings.pin_bone, *sections, held, world.start_time)
+    plain = (settings.pin_target, settings.pin_bone, *sections, held, world.applied.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
     return SkinBindingKey(cloth.model, character, character.animated, bindings_of, mesh, plain)
 

@@ -177,6 +177,7 @@ HAIR = Kind(
     icon=ICON,
     hue="#a6611a",
     settings=HairSettings,
+    version=2,
     system="sinew.sim.kinds.hair.system:HairSystem",
     view="sinew.sim.kinds.hair.view:HairView",
     parts=(

@@ -56,7 +56,7 @@ SPRINGS = Kind(
     icon=ICON,
     hue="#cc79a7",
     settings=SpringBoneSettings,
-    version=2,
+    version=3,
     system="sinew.sim.kinds.springs.system:SpringSystem",
     parts=(
         Adds(

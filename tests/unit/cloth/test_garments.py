@@ -10,6 +10,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.skin_mesh import body_sections, skin_corners
+from sinew.sim.kinds.cloth import garments
 from sinew.sim.kinds.cloth.garments import PARTICLES_MAX, BodyOutline, body_of, dressed, garment_surface
 from sinew.sim.kinds.cloth.line_oracle import families
 from sinew.sim.kinds.cloth.model import build_cloth
@@ -173,6 +174,15 @@ def test_bodies_and_cells_that_do_not_fit_are_refused_with_what_to_do() -> None:
     assert len(surface.positions) - surface.rows <= PARTICLES_MAX
     hidden = "; ".join(part.name for part in humanoid().mesh.sections)
     assert body_of(humanoid(), ModelSettings(hidden_sections=hidden)).height > 1.0, "something must be left"
+
+
+def test_the_points_of_large_triangles_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    corners = np.random.default_rng(1).normal(size=(3000, 3))
+    triangles = np.arange(3000).reshape(-1, 3)
+    monkeypatch.setattr(garments, "SAMPLES_MAX", 50_000)
+    points, nearest = garments.sampled(corners, triangles, 0.01)
+    assert 10_000 < len(points) <= 50_000 + len(corners)
+    assert len(nearest) == len(points)
 
 
 def test_the_entry_makes_a_garment_a_collider_and_a_preroll() -> None:

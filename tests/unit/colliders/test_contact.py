@@ -6,7 +6,8 @@ from hypothesis.extra.numpy import arrays
 
 from sinew.sim.colliders.ellipsoid_oracle import ellipsoid_distance
 from sinew.sim.colliders.oracle import (
-    RESTING_ACCELERATION,
+    EARTH,
+    REST,
     Contact,
     bounce,
     collider_contact,
@@ -69,9 +70,12 @@ def test_friction_takes_its_part_of_the_impulse_and_never_turns_the_motion_round
     np.testing.assert_allclose(moving, [[3.1, 6.0, 0.8]], atol=1e-14)
     leaving = np.array([[1.0, 0.5, 2.0]])
     np.testing.assert_array_equal(contact_velocity(leaving, touch(10.0, 0.5), SUBSTEP), leaving)
-    limit = RESTING_ACCELERATION * SUBSTEP
-    slow = contact_velocity(np.array([[0.0, -0.99 * limit, 0.0]]), touch(0.0, 1.0), SUBSTEP)
-    assert slow[0, 1] == pytest.approx(0.0, abs=1e-15)
+    for acceleration in (EARTH, 0.01 * EARTH, 100.0 * EARTH):
+        limit = REST * acceleration * SUBSTEP
+        slow, fast = np.array([[0.0, -0.99 * limit, 0.0]]), np.array([[0.0, -1.01 * limit, 0.0]])
+        rests = contact_velocity(slow, touch(0.0, 1.0), SUBSTEP, acceleration)
+        assert rests[0, 1] == pytest.approx(0.0, abs=1e-15)
+        np.testing.assert_allclose(contact_velocity(fast, touch(0.0, 1.0), SUBSTEP, acceleration), -fast)
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.9])

@@ -12,7 +12,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.colliders.oracle import RESTING_ACCELERATION, local_points, velocity_at
+from sinew.sim.colliders.oracle import EARTH, REST, local_points, velocity_at
 from sinew.sim.colliders.outline import outline
 from sinew.sim.colliders.pack import COLLIDER_TEXELS, arranged, motion_of, pack_colliders
 from sinew.sim.colliders.scene_colliders import colliders_over
@@ -34,6 +34,7 @@ from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms, rigid_frames
+from tests.conftest import campaign
 from tests.oracles.collider_motion import world_points
 from tests.oracles.shapes import signed_distance
 from tests.oracles.sweep import SWEEP_SLOP
@@ -198,14 +199,15 @@ SHIFTED = placed((1.0, 2.0, 4.0))
 
 
 def constant(file: str, name: str) -> float:
-    found = re.search(rf"const \w+ {name} = ([^;]+);", (ROOT / file).read_text(encoding="utf-8"))
+    found = re.search(rf"\w+ {name} = ([^;]+);", (ROOT / file).read_text(encoding="utf-8"))
     assert found is not None
     return float(found[1])
 
 
 def test_both_sides_use_the_same_constants() -> None:
     assert constant("common/collide.glsl", "COLLIDER_TEXELS") == COLLIDER_TEXELS
-    assert constant("common/collide.glsl", "RESTING_ACCELERATION") == RESTING_ACCELERATION
+    assert constant("common/collide.glsl", "REST") == REST
+    assert constant("common/collide.glsl", "resting_acceleration") == EARTH
     assert constant("common/sweep.glsl", "SWEEP_SLOP") == SWEEP_SLOP
 
 
@@ -297,7 +299,7 @@ def test_few_colliders_are_close_to_the_skin() -> None:
     assert np.abs(union_distance(model, few, 1.0)).max() < 0.25
 
 
-@pytest.mark.parametrize("name", ["ezm/character/character.ezm", "gltf/Fox/glTF-Binary/Fox.glb"])
+@pytest.mark.parametrize("name", ["ezm/character/character.ezm", campaign("gltf/Fox/glTF-Binary/Fox.glb")])
 def test_none_sticks_out_of_its_limb(assets: Path, name: str) -> None:
     model, fitted = fitted_to(assets / name, 1.0)
     directions = np.random.default_rng(0).normal(size=(300, 3))
