@@ -158,7 +158,10 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                reason=nothing_unlocked),
         Action("edit.ungroup", "&Ungroup", "Dissolve the selected group.", edits.ungroup_selected, ("Ctrl+Shift+G",),
                reason=lambda: "" if any(n.settings.is_group for n in unlocked()) else "Select a group first."),
-        *_parent_actions(edits),
+        Action("edit.attach", "Attach to Acti&ve", "Attach the other selected objects to the one selected last.",
+               edits.attach_selected, ("Ctrl+P",), reason=lambda: edits.attach_fault),
+        Action("edit.detach", "Detac&h", "Detach the selected objects from their parents.", edits.detach_selected,
+               ("Alt+P",), reason=lambda: edits.detach_fault),
         Action("edit.lock", "&Lock / Unlock", "Protect the selected objects from changes, or unlock them.",
                edits.lock_selected, ("Shift+L",), reason=nothing_selected),
         SEPARATOR,
@@ -183,15 +186,6 @@ def _choice(
     *keys: str, icon: str = "",
 ) -> Action:  # fmt: skip
     return Action(action_id, title, tip, lambda _: choose(value), keys, icon, is_on=lambda: chosen() is value)
-
-
-def _parent_actions(edits: SceneEdits) -> list[Action]:
-    return [
-        Action("edit.attach", "Attach to Acti&ve", "Attach the other selected objects to the one selected last.",
-               edits.attach_selected, ("Ctrl+P",), reason=lambda: edits.attach_fault),
-        Action("edit.detach", "Detac&h", "Detach the selected objects from their parents.", edits.detach_selected,
-               ("Alt+P",), reason=lambda: edits.detach_fault),
-    ]  # fmt: skip
 
 
 def _handle_actions(handles: HandleTool) -> list[Action]:
@@ -362,6 +356,11 @@ def simulation_menu(
         path = document.path
         return "" if path is not None and is_bake(cache_folder(path)) else "The project has no bake."
 
+    def range_end() -> str:
+        settings = playback.settings
+        name = "the end" if settings.out_point is None else "Out"
+        return f"to {name}, frame {playback.end * settings.rate:.6g}"
+
     def nothing_muted() -> str:
         chosen = document.scene.with_contents(document.selection.nodes)
         simulated = any(KINDS[document.scene.node(node_id).kind].can_be_muted for node_id in chosen)
@@ -376,13 +375,13 @@ def simulation_menu(
         Action("simulate.range", "Simulate Ran&ge",
                "Simulate from the start to the end of the range; the playhead stays.",
                lambda: work.seek.start(playback.end), reason=nothing_simulated,
-               note=lambda: f"Simulates {work.range_end}."),
+               note=lambda: f"Simulates {range_end()}."),
         Action("simulate.reset", "&Reset Simulation", "Reset the simulation to the first frame.",
                playback.reset_simulation, ("Ctrl+R",), "reset", nothing_simulated),
         SEPARATOR,
         Action("simulate.bake", "&Bake", "Cache the simulation of the selected objects, or of all, on disk.",
                lambda: work.baking.start(), icon="mdi6.stove", reason=no_bake_possible,
-               note=lambda: f"Bakes {work.range_end}."),
+               note=lambda: f"Bakes {range_end()}."),
         Action("simulate.free", "&Detach Bake", "Simulate baked objects again; the folder of the bake stays.",
                lambda: work.baking.free(),
                reason=lambda: "" if any(n.baked for n in document.scene.nodes) else "Nothing is baked."),

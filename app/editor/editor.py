@@ -173,7 +173,9 @@ class Editor:
         self.panels.inspector.set_panels(self.kind_panels)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
-        self.output = Output(self.context, self.baking)
+        self.output = Output(
+            self.document, self.access, self.active, self.dialogs, self.panels, self.playback, self.baking
+        )  # fmt: skip
         self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -275,7 +277,7 @@ class Editor:
         self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
-        self.edits.report = self.window.show_news
+        self.edits.tell = self.window.show_news
         self.handles.mode_changed.connect(self.window_state.refresh)
         self._connect_drops()
         self.overlays.empty.chosen.connect(self.files.open)

@@ -27,7 +27,7 @@ class SimulationWork(QObject):
         client: ViewportRenderer,
     ) -> None:
         super().__init__()
-        self._document, self._playback = document, playback
+        self._document = document
         self.seek = SimulationSeek(tasks, document, playback, stepper)
         self.baking = BakeTask(tasks, document, playback, stepper, self.seek, client)
         self.verifying, self.sweeping = VerifyTask(document, access, client), SweepTask(document, access, client)
@@ -53,13 +53,6 @@ class SimulationWork(QObject):
         if self._sweeps is None:
             self._sweeps = SweepWindow(self._document, self.sweeping, self._window)
         return self._sweeps
-
-    @property
-    def range_end(self) -> str:
-        """The end of bakes and of simulating the range, for a sentence."""
-        settings = self._playback.settings
-        name = "the end" if settings.out_point is None else "Out"
-        return f"to {name}, frame {self._playback.end * settings.rate:.6g}"
 
     def open_sweeps(self) -> None:
         """Opens the window for the selected node, else for the first simulated one."""

@@ -98,7 +98,7 @@ SceneFile = Annotated[
            is_argument=True),
 ]  # fmt: skip
 BakeFolder = Annotated[
-    Path | None, option("The bake that is shown, else the bake of the project.", "FOLDER", WORDS),
+    Path | None, option("The bake that is shown, else that of the project.", "FOLDER", WORDS),
 ]  # fmt: skip
 IgnoreBakes = Annotated[
     bool, option("Ignore bakes; simulate with the current settings.", at=ANYWHERE, label="Ignore bakes")

@@ -1,15 +1,14 @@
 """Render and export commands, which ask for a file, copy the project and queue the job."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
-from PySide6.QtCore import SignalInstance
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
+from sinew.app.document.document import Document
 from sinew.app.headless.image_sink import NUMBERED
 from sinew.app.jobs.export import ExportJob
 from sinew.app.jobs.job import job_of_form, word_of
@@ -19,10 +18,14 @@ from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import JobQueue, OutputJob
 from sinew.app.output.pictures import picture_path, pictures_there, suggested_path
 from sinew.app.output.window import IN_TO_OUT, PLAYHEAD, SCENE, OutputWindow
+from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
-from sinew.app.session.dialogs import OverwriteChoice
-from sinew.app.session.editor_context import EditorContext
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.dialogs import Dialogs, OverwriteChoice
+from sinew.app.session.panels import Panels
+from sinew.app.session.playback import Playback
+from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat, VideoOptions
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.scene.params import changed_values
@@ -32,32 +35,28 @@ from sinew.widgets.inspector.editors import Choices
 from sinew.widgets.texts import file_filter
 
 
-class Bakes(Protocol):
-    """The bakes that jobs show, such as `BakeTask`."""
-
-    @property
-    def ended(self) -> SignalInstance: ...
-
-    def notes(self) -> list[str]: ...
-
-    def start(self, chosen: Sequence[NodeId] = ()) -> None: ...
-
-    def free(self) -> None: ...
-
-
 class Output:
     """Commands of the output window; `help` is called when the user asks for help in the window."""
 
-    def __init__(self, context: EditorContext, baking: Bakes) -> None:
-        self._document, self._active, self._dialogs = context.document, context.active, context.dialogs
-        self._playback, self._baking = context.playback, baking
+    def __init__(
+        self,
+        document: Document,
+        access: FileAccess,
+        active: ActiveModel,
+        dialogs: Dialogs,
+        panels: Panels,
+        playback: Playback,
+        baking: BakeTask,
+    ) -> None:
+        self._document, self._active, self._dialogs = document, active, dialogs
+        self._playback, self._baking = playback, baking
         baking.ended.connect(lambda _: self._show_bakes())
-        self._document.changed.connect(lambda _: self._show_bakes())
-        self.queue = JobQueue(self._document, context.access)
-        self.queue.written.connect(context.panels.inform)
-        self.queue.failed.connect(context.panels.fail)
-        self.queue.warned.connect(context.panels.warn)
-        self._failed = context.panels.fail
+        document.changed.connect(lambda _: self._show_bakes())
+        self.queue = JobQueue(document, access)
+        self.queue.written.connect(panels.inform)
+        self.queue.failed.connect(panels.fail)
+        self.queue.warned.connect(panels.warn)
+        self._failed = panels.fail
         self._window: OutputWindow | None = None
         self.help: Callable[[], object] = lambda: None
 

@@ -1,4 +1,4 @@
-"""The line about the drawn steps: simulated or baked, complete or missing, of present or other settings."""
+"""The line that tells what is drawn: simulated, cached or baked steps, and with which settings."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
