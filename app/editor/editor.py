@@ -277,7 +277,7 @@ class Editor:
         self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
-        self.edits.tell = self.window.show_news
+        self.edits.report = self.window.show_news
         self.handles.mode_changed.connect(self.window_state.refresh)
         self._connect_drops()
         self.overlays.empty.chosen.connect(self.files.open)
