@@ -136,8 +136,7 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
         Action("edit.redo", "&Redo", "Redo the last undone change.", stack.redo, ("Ctrl+Y", "Ctrl+Shift+Z"), "redo",
                lambda: "" if stack.can_redo else "There is nothing to redo."),
         Action("edit.copy_python", "Copy Last Change as P&ython", "Copy the change that Undo takes back as Python.",
-               lambda: _copy_python(context),
-               reason=lambda: "" if stack.can_undo else "There is nothing to undo."),
+               lambda: _copy_python(context), reason=lambda: "" if stack.can_undo else "There is nothing to undo."),
         SEPARATOR,
         Action("edit.cut", "Cu&t", "Move the selected objects to the clipboard.", lambda: _cut(context), ("Ctrl+X",),
                reason=nothing_unlocked),
@@ -170,8 +169,7 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                edits.reset_pose, ("Ctrl+Alt+R",),
                reason=lambda: "" if edits.posed_bones else "No selected bone has a pose offset."),
         SEPARATOR,
-        Action("edit.hide", "&Hide", "Hide the selected objects.", edits.hide_selected, ("H",),
-               reason=nothing_selected),
+        Action("edit.hide", "&Hide", "Hide selected objects.", edits.hide_selected, ("H",), reason=nothing_selected),
         Action("edit.show_all", "&Show All", "Show all hidden objects.", edits.show_all, ("Alt+H",),
                reason=lambda: "" if any(not n.visible for n in document.scene.nodes) else "Nothing is hidden."),
         Action("edit.select_all", "Select &All", "Select all objects.", edits.select_all, ("Ctrl+A",),
@@ -338,6 +336,37 @@ def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
     ])  # fmt: skip
 
 
+def _bake_actions(
+    context: EditorContext, work: SimulationWork, output: Output, nothing_simulated: Callable[[], str],
+    range_end: Callable[[], str],
+) -> list[Action]:  # fmt: skip
+    document = context.document
+
+    def no_bake_possible() -> str:
+        unsaved = "" if document.path else "Save the project first: the bake is stored next to it."
+        return nothing_simulated() or unsaved
+
+    def nothing_baked() -> str:
+        return "" if any(node.baked for node in document.scene.nodes) else "Nothing is baked."
+
+    def no_bake_folder() -> str:
+        path = document.path
+        return "" if path is not None and is_bake(cache_folder(path)) else "The project has no bake."
+
+    return [
+        Action("simulate.bake", "&Bake", "Cache the simulation of the selected objects, or of all, on disk.",
+               lambda: work.baking.start(), icon="mdi6.stove", reason=no_bake_possible,
+               note=lambda: f"Bakes {range_end()}"),
+        Action("simulate.free", "&Detach Bake", "Simulate baked objects again; the folder of the bake stays.",
+               work.baking.free, reason=nothing_baked),
+        Action("simulate.verify", "&Verify Bake",
+               "Repeat the baked simulation in the background and report whether every step is bit-identical.",
+               work.verifying.start, reason=no_bake_folder),
+        Action("simulate.verify_projects", "Verify Ba&kes…",
+               "Verify the bakes of saved projects here, on several processes or on a scheduler.", output.open_verify),
+    ]  # fmt: skip
+
+
 def simulation_menu(
     context: EditorContext, work: SimulationWork, output: Output, preferences: Preferences, kinds: Kinds
 ) -> Menu:
@@ -347,19 +376,9 @@ def simulation_menu(
         simulated = any(KINDS[node.kind].system for node in document.scene.nodes)
         return "" if simulated else "Nothing in the scene is simulated."
 
-    def no_bake_possible() -> str:
-        return nothing_simulated() or (
-            "" if document.path else "Save the project first: the bake is stored next to it."
-        )
-
-    def no_bake_folder() -> str:
-        path = document.path
-        return "" if path is not None and is_bake(cache_folder(path)) else "The project has no bake."
-
     def range_end() -> str:
-        settings = playback.settings
-        name = "the end" if settings.out_point is None else "Out"
-        return f"to {name}, frame {playback.end * settings.rate:.6g}"
+        name = "the end" if playback.settings.out_point is None else "Out"
+        return f"to {name}, frame {playback.end * playback.settings.rate:.6g}."
 
     def nothing_muted() -> str:
         chosen = document.scene.with_contents(document.selection.nodes)
@@ -367,29 +386,18 @@ def simulation_menu(
         return "" if simulated else "Select a simulated object or a collider first."
 
     return Menu("Si&mulation", [
-        Action("simulate.step", "Single &Step", "Pause and do one simulation step.", playback.step_simulation,
-               ("Alt+.",), reason=nothing_simulated),
+        Action("simulate.step", "Single &Step", "Pause and do one step.", playback.step_simulation, ("Alt+.",),
+               reason=nothing_simulated),
         Action("simulate.seek", "Simulate to Play&head",
                "Simulate from the start to the playhead, as fast as possible.", work.seek.start, ("Ctrl+Shift+R",),
                "mdi6.fast-forward", nothing_simulated),
-        Action("simulate.range", "Simulate Ran&ge",
-               "Simulate from the start to the end of the range; the playhead stays.",
+        Action("simulate.range", "Simulate Ran&ge", "Simulate from the start to the end of the range.",
                lambda: work.seek.start(playback.end), reason=nothing_simulated,
-               note=lambda: f"Simulates {range_end()}."),
+               note=lambda: f"Simulates {range_end()}"),
         Action("simulate.reset", "&Reset Simulation", "Reset the simulation to the first frame.",
                playback.reset_simulation, ("Ctrl+R",), "reset", nothing_simulated),
         SEPARATOR,
-        Action("simulate.bake", "&Bake", "Cache the simulation of the selected objects, or of all, on disk.",
-               lambda: work.baking.start(), icon="mdi6.stove", reason=no_bake_possible,
-               note=lambda: f"Bakes {range_end()}."),
-        Action("simulate.free", "&Detach Bake", "Simulate baked objects again; the folder of the bake stays.",
-               lambda: work.baking.free(),
-               reason=lambda: "" if any(n.baked for n in document.scene.nodes) else "Nothing is baked."),
-        Action("simulate.verify", "&Verify Bake",
-               "Repeat the baked simulation in the background and report whether every step is bit-identical.",
-               work.verifying.start, reason=no_bake_folder),
-        Action("simulate.verify_projects", "Verify Ba&kes…",
-               "Verify the bakes of saved projects here, on several processes or on a scheduler.", output.open_verify),
+        *_bake_actions(context, work, output, nothing_simulated, range_end),
         Action("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected object on a map.",
                work.open_sweeps, reason=nothing_simulated),
         SEPARATOR,

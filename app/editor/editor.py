@@ -173,18 +173,16 @@ class Editor:
         self.panels.inspector.set_panels(self.kind_panels)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
-        self.output = Output(
-            self.document, self.access, self.active, self.dialogs, self.panels, self.playback, self.baking
-        )  # fmt: skip
+        files_and_panels = self.document, self.access, self.active, self.dialogs, self.panels
+        self.output = Output(*files_and_panels, self.playback, self.baking)
         self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active, self.panels.keys)
         self.key_tracks = KeysBinding(self.timeline, self.document, self.panels.keys)
         self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
-        self.overlays = ViewportOverlays(
-            self.viewport, self.document, self.playback, self.active, self.client, self.kind_panels.values()
-        )
+        kinds = self.kind_panels.values()
+        self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client, kinds)
         self.follow = Follow(self.document, self.playback, self.active, self.client)
         self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
         self.timings = TimingsPanel(
