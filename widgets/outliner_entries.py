@@ -139,7 +139,8 @@ def _aimed_bones(scene: Scene, target: NodeId) -> list[str]:
     """Returns the bones that modifiers of characters move to a target."""
     settings = [node.settings for node in scene.characters if isinstance(node.settings, ModelSettings)]
     modifiers = [modifier for held in settings for modifier in held.modifiers]
-    return [one.bone for one in modifiers if getattr(one, "target", "") == target and getattr(one, "bone", "")]
+    bones = [getattr(one, "bone", "") for one in modifiers if getattr(one, "target", "") == target]
+    return [bone for bone in bones if bone]
 
 
 def describe_node(

@@ -116,7 +116,7 @@ def _attached(places: WorldTransforms, node: Node, attachment: Attachment) -> No
     rounded = {
         name: tuple(_rounded(value) for value in vector) for name, vector in msgspec.structs.asdict(transform).items()
     }
-    return msgspec.structs.replace(linked, transform=Transform(**rounded))
+    return msgspec.structs.replace(linked, transform=msgspec.structs.replace(transform, **rounded))
 
 
 def _rounded(value: float) -> float:

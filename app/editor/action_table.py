@@ -34,8 +34,8 @@ from sinew.sim.cache.step_store import CacheBudget
 from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
 from sinew.sim.gl.back_end import TITLES, BackEndChoice
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Adds, Command, Panel
+from sinew.sim.kinds import KINDS, add_entries
+from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.printable import titled
 from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.params import Param, params_of
@@ -268,17 +268,10 @@ def view_menu(
 def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
     """Returns the menu of all actions that add nodes; `AddMenu` arranges them."""
     adds = [
-        Action(
-            f"add.{e.id}",
-            e.label,
-            e.tip,
-            lambda e=e: context.edits.add(e.id),
-            icon=e.icon,
-            reason=functools.partial(context.edits.reason, e.reason) if e.reason is not None else None,
-        )
-        for kind in KINDS.values()
-        for e in kind.part(Adds).entries
-    ]
+        Action(f"add.{e.id}", e.label, e.tip, lambda e=e: context.edits.add(e.id), icon=e.icon, reason=e.reason and
+               functools.partial(context.edits.reason, e.reason))
+        for e in add_entries().values()
+    ]  # fmt: skip
     commands = [command_action(c) for panel in kinds.values() for c in panel.adds if isinstance(c, Command)]
     model = Action("add.model", "&Model…", "Add a model from a file.",
                    lambda: _with(context.dialogs.model_path(), files.import_model))  # fmt: skip

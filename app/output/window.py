@@ -84,10 +84,17 @@ class OutputWindow(QDialog):
         self.missing_codecs = codecs
         self.refusal = _hint()
         self.refusal.hide()
-        packed(QVBoxLayout(drawn), codecs, self.render_frames, self.render_form, self.refusal, spacing=SPACE_WIDE)
+        packed(
+            QVBoxLayout(drawn),
+            codecs,
+            _labelled(self.render_frames),
+            self.render_form,
+            self.refusal,
+            spacing=SPACE_WIDE,
+        )
         self.tabs.addTab(_page(drawn, self.render_button), "Render Animation")
         shown = QWidget()
-        parts = self.formats, self.missing, self.export_frames, self.export_form, self._option_place
+        parts = self.formats, self.missing, _labelled(self.export_frames), self.export_form, self._option_place
         packed(QVBoxLayout(shown), *parts, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
         self.tabs.addTab(_page(self.verify_form, self.verify_button), "Verify Bakes")
@@ -110,7 +117,7 @@ class OutputWindow(QDialog):
         scrolled.setMinimumHeight(self.fontMetrics().height() * 9)
         dress(scrolled)
         packed(
-            QVBoxLayout(self), self.tabs, self.bakes, self._nothing, (scrolled, 1), self.preview,
+            QVBoxLayout(self), self.bakes, self.tabs, self._nothing, (scrolled, 1), self.preview,
             spacing=SPACE_WIDE, margins=SPACE_WIDE,
         )  # fmt: skip
         self._scrolled = scrolled
@@ -272,6 +279,12 @@ class JobRow(QWidget):
 def _hint() -> QLabel:
     """Returns a label with text that the user can copy."""
     return QLabel(wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
+
+
+def _labelled(box: QComboBox) -> QHBoxLayout:
+    label = QLabel(box.accessibleName())
+    label.setBuddy(box)
+    return packed(QHBoxLayout(), label, (box, 1), spacing=SPACE_WIDE)
 
 
 def _page(content: QWidget, button: QPushButton) -> QWidget:

@@ -19,7 +19,7 @@ struct Point {
 
 Point at(int column, int row) {
     ivec2 cell = clamp(ivec2(column, row), ivec2(0), u_size - 1);
-    return Point(texelFetch(u_state, 2 * (cell.y * u_size.x + cell.x)).xyz, texelFetch(u_points, point_at(cell)).xyz);
+    return Point(texelFetch(u_state, 2 * index_in(NATURAL, cell)).xyz, texelFetch(u_points, index_in(ORDER, cell)).xyz);
 }
 
 vec3 way(Point from, Point to) {
@@ -29,7 +29,7 @@ vec3 way(Point from, Point to) {
 float bent(int column, int row) {
 #ifdef BEND_MAP
     ivec2 cell = clamp(ivec2(column, row), ivec2(0), u_size - 1);
-    return texelFetch(u_maps, cell.y * u_size.x + cell.x).w;
+    return texelFetch(u_maps, index_in(NATURAL, cell)).w;
 #else
     return 1.0;
 #endif
@@ -73,5 +73,5 @@ void run(int id) {
         vec3 stiffness = (u_bend.x * row_share) * across + (u_bend.y * column_share) * down;
         points[i] = vec4(own.offset + u_relax.x * (start.xyz - own.offset - abs(start.w) * stiffness), start.w);
     }
-#include "cloth/line_write.glsl"
+#include "cloth/line_points.glsl"
 }

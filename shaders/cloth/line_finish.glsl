@@ -11,13 +11,7 @@
 
 uniform samplerBuffer u_state;
 uniform samplerBuffer u_points;    // in ORDER
-#ifdef ORDER
 #include "cloth/line_layout.glsl"
-#else
-int point_of(int id) {
-    return id;
-}
-#endif
 #ifdef SELF
 #define SOLVED
 #include "cloth/self_contact.glsl"

@@ -25,7 +25,7 @@ uniform vec3 u_wind;               // [m/s]
 uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
 uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end,
                                    // -1 to find the loads
-uniform samplerBuffer u_loads;     // see cloth/line_apply.glsl
+uniform samplerBuffer u_loads;     // see cloth/line_move.glsl
 uniform float u_inertia;           // inertia over mass for a load of 1
 uniform int u_grabbed;             // particle that is dragged, or -1
 #ifdef PINS

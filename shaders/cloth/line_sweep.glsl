@@ -1,63 +1,33 @@
 // The equations of the edges of one segment of a line, solved but for the last edges of this segment and of the one before.
-// Inputs: state, points of a substep in ORDER. Outputs: for each edge its impulse, and what it changes with that of the last
-// edge of the segment before and of this one; for the last edge of this one with that of the segment before and of the
-// first edge of the next segment. The fourth number is 1 if impulses are along the edge as it was.
-// The equations are those of cloth/line_set_up.glsl, the directions those of cloth/line_edge.glsl.
-// Reference: H. H. Wang 1981, "A parallel method for tridiagonal equations".
+// Inputs: state, points of a substep in ORDER. Outputs: for each edge its impulse times the substep, and what it changes with
+// that of the last edge of the segment before and of this one; for the last edge of this one with that of the segment
+// before and of the first edge of the next segment. The fourth number is 1 if impulses are along the edge as it was.
+// Edges far from their rest length are softer, in proportion to the square of the error: a nearly straight line, which can
+// become shorter only by moving far to the side, then moves by about the length of an edge at most.
+// Impulses are along the edge as it was at the beginning of the substep, which keeps angular momentum, unless it has turned
+// far, or its force then or the load of an end is such that more inertia is needed: there the direction of the edge as it
+// is damps what would grow.
+// References: M. Macklin et al. 2019, "Small steps in physics simulation", with all edges of a line at the same time;
+// H. H. Wang 1981, "A parallel method for tridiagonal equations"; J. Fan, Y. Yuan 2005, "On the quadratic convergence of the
+// Levenberg-Marquardt method", for the square of the error; J.-P. Ryckaert et al. 1977, "Numerical integration of the
+// cartesian equations of motion of a system with constraints", for the directions.
 
 #include "cloth/line_segment.glsl"
-#include "cloth/offset.glsl"
 
-uniform float u_border;            // part of the stiffness that lines along the border have
-uniform vec2 u_thread;             // rest length [m], factor
-uniform float u_compliance;        // 1 / (stiffness for a factor of 1, times the square of the substep) [1/kg]
-#ifdef SPRING_MAPS
-uniform samplerBuffer u_spring_maps; // as in cloth/grid.glsl
-uniform ivec2 u_map;               // texel and number of the factor of the edge
-#endif
-#ifdef DAMPED
-uniform float u_rate;              // damping over stiffness over the substep
-#endif
-
-const float TRUST = 0.25;          // as in cloth/line_set_up.glsl
-const float SOFTEST = 1e-6;
-const float TURN = 0.98;           // as in cloth/line_edge.glsl
-
-struct Point {
-    vec3 place;
-    vec3 offset;
-    vec3 moved;                    // within the substep
-    float weight;                  // inverse mass
-    bool heavy;
-};
+const float TRUST = 0.25;          // compliance over inverse mass for an error as long as the edge
+const float SOFTEST = 1e-6;        // compliance over inverse mass that rounding needs where a line is held at both ends
+const float TURN = 0.98;           // cosine of the largest turn of an edge in a substep
 
 struct Edge {
     vec3 along;
-    vec3 push;
-    float reach;
-    float factor;                  // 0 if there is none
-    float former;
+    vec3 push;                     // direction of impulses
+    float reach;                   // [m]
+    vec2 thread;
+    float former;                  // 1 if `push` is the direction at the beginning
 };
 
-Point point_in(ivec2 cell) {
-    cell = inside(cell);
-    int natural = cell.y * u_size.x + cell.x;
-    vec3 place = texelFetch(u_state, 2 * natural).xyz;
-    vec4 point = texelFetch(u_points, point_at(cell));
-#ifdef DAMPED
-    vec3 moved = point.xyz - remainder_of(texelFetch(u_state, 2 * natural + 1).w, place);
-#else
-    vec3 moved = vec3(0.0);
-#endif
-    return Point(place, point.xyz, moved, abs(point.w), point.w < 0.0);
-}
-
-Edge edge_between(ivec2 cell, Point first, Point second, float factor) {
-#ifdef SPRING_MAPS
-    ivec2 from = inside(cell);
-    factor *= texelFetch(u_spring_maps, 3 * (from.y * u_size.x + from.x) + u_map.x)[u_map.y];
-#endif
-    factor = leads_on(cell) ? factor : 0.0;
+Edge edge_between(CELL cell, Point first, Point second) {
+    vec2 thread = thread_in(cell);
     vec3 start = second.place - first.place;
     vec3 whole = start + (second.offset - first.offset);
     float reach = sqrt(dot(whole, whole));
@@ -65,41 +35,31 @@ Edge edge_between(ivec2 cell, Point first, Point second, float factor) {
     vec3 along = whole / max(reach, 1e-20);
     vec3 former = start / max(former_reach, 1e-20);
     float weight = max(first.weight, second.weight);
-    float force = abs(former_reach - u_thread.x) * factor * weight / max(u_compliance * former_reach, 1e-30);
-    bool keeps = u_inertia * force < 1.0 && dot(former, along) > TURN && !first.heavy && !second.heavy;
-    float exists = factor > 0.0 ? 1.0 : 0.0;
-    return Edge(exists * along, exists * (keeps ? former : along), reach, factor, keeps ? 1.0 : 0.0);
+    float force = abs(former_reach - thread.x) * thread.y * weight / max(u_compliance * former_reach, 1e-30);
+    bool keeps = u_inertia * force < 1.0 && dot(former, along) > TURN && min(first.sign, second.sign) > 0.0;
+    float exists = thread.y > 0.0 ? 1.0 : 0.0;
+    return Edge(exists * along, exists * (keeps ? former : along), reach, thread, keeps ? 1.0 : 0.0);
 }
 
 void run(int id) {
-    Segment segment = segment_of(id);
-    float factor = segment.exists ? u_thread.y : 0.0;
-#if FAMILY == 2
-    factor *= segment.line > 0 && segment.line < u_size.y - 1 ? 1.0 : u_border;
-#elif FAMILY == 3
-    factor *= segment.line > 0 && segment.line < u_size.x - 1 ? 1.0 : u_border;
-#endif
-    ivec2 cell = cell_at(segment.line, segment.first - 1);
-    ivec2 next = cell_at(segment.line, segment.first);
+    CELL cell = first_cell(id);
+    CELL former = moved_along(cell, -1);
     Point first = point_in(cell);
+    Edge before = edge_between(former, point_in(former), first);
+    CELL next = moved_along(cell, 1);
     Point second = point_in(next);
-    Edge before = edge_between(cell, first, second, factor);
-    first = second;
-    cell = next;
-    next = cell_at(segment.line, segment.first + 1);
-    second = point_in(next);
-    Edge edge = edge_between(cell, first, second, factor);
+    Edge edge = edge_between(cell, first, second);
     vec4 rows[SEGMENT];
     vec3 known = vec3(0.0, 1.0, 0.0);
     for (int i = 0; i < SEGMENT; ++i) {
         cell = next;
-        next = cell_at(segment.line, segment.first + i + 2);
+        next = moved_along(cell, 1);
         Point third = point_in(next);
-        Edge after = edge_between(cell, second, third, factor);
-        float longer = edge.reach - u_thread.x;
-        float error = longer / max(max(edge.reach, u_thread.x), 1e-20);
+        Edge after = edge_between(cell, second, third);
+        float longer = edge.reach - edge.thread.x;
+        float error = longer / max(max(edge.reach, edge.thread.x), 1e-20);
         float softest = max(SOFTEST, TRUST * error * error);
-        float compliance = u_compliance / max(edge.factor, 1e-20);
+        float compliance = u_compliance / max(edge.thread.y, 1e-20);
 #ifdef DAMPED
         longer = (longer + u_rate * dot(edge.along, second.moved - first.moved)) / (1.0 + u_rate);
         compliance /= 1.0 + u_rate;
@@ -109,7 +69,7 @@ void run(int id) {
         float upper = -second.weight * dot(edge.along, after.push);
         float diagonal = max(compliance, softest * weight) + weight * dot(edge.along, edge.push);
         // With what is known of the edge before: impulse, by the segment before, by the next edge
-        float inverse = edge.factor > 0.0 ? 1.0 / max(diagonal + lower * known.z, 1e-30) : 0.0;
+        float inverse = edge.thread.y > 0.0 ? 1.0 / max(diagonal + lower * known.z, 1e-30) : 0.0;
         known = vec3(-longer - lower * known.x, -lower * known.y, -upper) * inverse;
         rows[i] = vec4(known, edge.former);
         before = edge;
@@ -124,22 +84,5 @@ void run(int id) {
         later = vec3(own.xy + own.z * later.xy, own.z * later.z);
         rows[i].xyz = later;
     }
-    o_row_0 = rows[0];
-    o_row_1 = rows[1];
-    o_row_2 = rows[2];
-    o_row_3 = rows[3];
-    o_row_4 = rows[4];
-    o_row_5 = rows[5];
-    o_row_6 = rows[6];
-    o_row_7 = rows[7];
-#if SEGMENT > 8
-    o_row_8 = rows[8];
-    o_row_9 = rows[9];
-    o_row_10 = rows[10];
-    o_row_11 = rows[11];
-    o_row_12 = rows[12];
-    o_row_13 = rows[13];
-    o_row_14 = rows[14];
-    o_row_15 = rows[15];
-#endif
+#include "cloth/line_rows.glsl"
 }

@@ -13,9 +13,10 @@ from sinew.sim.maths import quaternion
 Float64 = npt.NDArray[np.float64]
 
 REST = 2.0
-"""Times what the acceleration makes within one substep; a slower approach is rest, not an impact: it does not bounce."""
+"""Times what acts in a substep; a slower approach is rest, not an impact: it does not bounce."""
 
 EARTH = 9.81
+"""Acceleration of contacts whose kernel says nothing else [m/s²]."""
 
 _NO_SPEED = 1e-12  # Sliding [m/s] slower than this is none
 
@@ -52,8 +53,9 @@ def bounce(
 ) -> tuple[Float64, Float64]:
     """Returns positions and velocities (n, 3) after contact.
 
-    `acceleration` [m/s²] is what acts on the points.  A point nearer than `thickness` [m] is put that far from the surface along the normal.  The position also loses what
-    friction took from this substep's sliding: without that a point that friction holds would creep.
+    `acceleration` [m/s²] is what acts on the points.  A point nearer than `thickness` [m] is put that far from the
+    surface along the normal.  The position also loses what friction took from this substep's sliding: without that a
+    point that friction holds would creep.
     """
     answered = contact_velocity(velocity, contact, substep, acceleration)
     change = answered - velocity

@@ -15,11 +15,11 @@ from sinew import resources
 from sinew.app.api.nodes import ProjectNode
 from sinew.app.api.project import Project
 from sinew.app.cli.main import main
-from sinew.sim.engine import Engine
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.kinds import KINDS
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Scene
 

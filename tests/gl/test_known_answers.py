@@ -6,6 +6,8 @@ A float32 of 100 m has steps of 7.6e-6 m: where two of them are more than the st
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +17,23 @@ import numpy.typing as npt
 import pytest
 
 from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.fields.pack import pack_fields
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings
+from sinew.sim.kinds.field.place import placements
+from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.maths import quaternion
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.colliders.probe import ANSWER, PROBE, run_kernel
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
@@ -47,11 +55,27 @@ def unit_of(*values: float) -> float:
     return float(np.spacing(np.float32(max(abs(value) for value in values))))
 
 
+@contextmanager
+def fields(context: Context, place: Any, acting: Sequence[FieldSettings], index: int) -> Iterator[Fields | None]:
+    """Fields at a place over a step."""
+    if not acting:
+        yield None
+        return
+    where = Transform(position=place)
+    nodes = tuple(Node(id=f"f{number}", settings=one, transform=where) for number, one in enumerate(acting))
+    at = placements(nodes, WorldTransforms(Scene(nodes=nodes), {}))
+    records, ends = pack_fields([(one, one) for one in at.values()], index * STEP_TIME)
+    texels = TexelBuffer(context, records.reshape(-1, 4), label="test fields")
+    yield Fields(texels, ends)
+    texels.release()
+
+
 def particles(
     context: Context, library: ShaderLibrary, place: Any, scale: float, steps: int,
-    states: tuple[ColliderState, ...] = (), rises: float = 0.0, **changes: Any,
+    states: tuple[ColliderState, ...] = (), rises: float = 0.0, aside: float = 0.0,
+    acting: Sequence[FieldSettings] = (), **changes: Any,
 ) -> tuple[Float64, Float64]:  # fmt: skip
-    """Mean place from `place`, and mean velocity, of particles that are born at once."""
+    """Mean place from `place`, where the fields are, and mean velocity, of particles that are born at once."""
     values: dict[str, Any] = {
         "mode": EmissionMode.BURST, "bursts": f"0:{COUNT}", "capacity": COUNT, "lifetime": 100.0, "drag": 0.0,
         "speed": 0.0, "speed_variance": 0.0, "lifetime_variance": 0.0, "gravity": (0.0, -G * scale, 0.0),
@@ -59,10 +83,12 @@ def particles(
         "clearance": 0.01 * scale,
     }  # fmt: skip
     emitter = Emitter(context, library, EmitterSettings(**(values | changes)))
-    frame = placed(*np.add(place, [0.0, rises, 0.0]))
+    frame = placed(*np.add(place, [aside, rises, 0.0]))
     with colliders(context, states) as scenery:
         for index in range(steps):
-            emitter.step(scenery.inputs(index, world_from_start=frame, world_from_end=frame)[0])
+            with fields(context, place, acting, index) as given:
+                inputs, _ = scenery.inputs(index, world_from_start=frame, world_from_end=frame, fields=given)
+                emitter.step(inputs)
         found = emitter.read()
     emitter.release()
     assert (found["position"][:COUNT, 3] >= 0.0).all()
@@ -164,8 +190,8 @@ def hung(context: Context, library: ShaderLibrary, place: Any, scale: float, sub
 def test_strands_hang_as_the_elastica_everywhere(context: Context, library: ShaderLibrary) -> None:
     """Drop and reach over the length. The state counts from the root, so that the place changes no bit.
 
-    Gravity stays that of the earth, which the bending length is of: at scale 0.01 and two substeps it moves a free knot by
-    up to twenty segments in one.
+    Gravity stays that of the earth, which the bending length is of: at scale 0.01 and two substeps it moves a free knot
+    by up to twenty segments in one.
     """
     expected = [[0.99125, -0.12347], [0.72442, -0.64063], [0.20920, -0.92011]]
     for scale, substeps in itertools.product(SCALES, (2, 4, 16)):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.tasks import Priority
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -88,6 +89,16 @@ def test_a_full_image_of_a_former_scene_is_not_shown(begun, calls, qtbot):
     assert pictures_of(begun).pending is None
     qtbot.waitUntil(lambda: calls[-1] != "begin", timeout=60000)
     assert calls[-1] in ("draft", "full")
+    assert "show" not in calls
+
+
+def test_a_full_image_that_began_with_another_step_is_drawn_anew(begun, calls, monkeypatch, qtbot):
+    """A bake simulates while the playhead stands still; parts of an image would show different steps."""
+    pending, made = pictures_of(begun).pending, len(calls)
+    monkeypatch.setattr(ViewportRenderer, "step", "another")
+    qtbot.waitUntil(lambda: len(calls) > made, timeout=60000)
+    assert calls[made] in ("draft", "full")
+    assert pictures_of(begun).pending is not pending
     assert "show" not in calls
 
 

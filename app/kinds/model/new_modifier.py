@@ -41,7 +41,9 @@ def add_ik(context: EditorContext, node: Node, model: CharacterModel, bone: str)
     if can_have_ik(model, bone) and add_modifier(context, node, model, TwoBoneIK, bone=bone):
         changed = context.document.scene.node(node.id).settings
         assert isinstance(changed, ModelSettings)
-        context.document.select(Selection(node=changed.modifiers[-1].target))
+        added = changed.modifiers[-1]
+        assert isinstance(added, TwoBoneIK)
+        context.document.select(Selection(node=added.target))
         context.show_handles(HandleMode.MOVE)
 
 

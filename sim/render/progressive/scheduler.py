@@ -236,11 +236,11 @@ class RenderScheduler:
         return False
 
     def _complete_image(self, source: ViewSource) -> Generator[Delay, None, bool]:
-        """Draws a full image in steps; returns True if the window must be painted now."""
+        """Draws a full image in steps; returns True if the window must be painted now, also with another step."""
         self._settles, self._begun = math.inf, time.monotonic()
         source.prepare()
         source.set_up(self._begun)
-        render_view = source.render_view()
+        render_view, step = source.render_view(), source.step
         if self._timers.enabled and self.takes_one_go(render_view):
             # A frame that is spread over turns cannot be measured.
             self._cost = 0.0
@@ -249,6 +249,9 @@ class RenderScheduler:
         pending = self.pending = self.begin(self._last_target[1], render_view)
         while self.pending is pending and not pending.done:
             yield Delay(POLL)
+            if self.pending is pending and source.step != step:
+                self.outdate()
+                return True
             pending.hand_out(TURN)
         return self.pending is pending
 

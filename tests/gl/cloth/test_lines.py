@@ -11,12 +11,9 @@ from sinew.sim.assets.model import Bounds
 from sinew.sim.colliders.pack import arranged
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
-from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
-from sinew.sim.gl.pass_list import Pass, run_passes
-from sinew.sim.gl.texture import TexelBuffer
-from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.cloth.buffers import LONG, ROW, SEGMENTS
+from sinew.sim.gl.pass_list import run_passes
+from sinew.sim.kinds.cloth.buffers import LONG, SEGMENTS
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.kind import new_cloth
 from sinew.sim.kinds.cloth.line_solver import LineSolver, chebyshev_steps
@@ -296,7 +293,7 @@ def test_a_sheet_of_lines_falls_on_colliders_as_the_reference(context: Context, 
 @pytest.mark.parametrize("edges", [2, 7, 8, 9, 15, 16, 17, 63, 64, 300])
 @pytest.mark.parametrize("folded", [False, True])
 def test_segments_solve_as_thomas(context: Context, library: ShaderLibrary, edges: int, folded: bool) -> None:
-    """The columns of a strip, with held particles and masses 1 : 100; particles are heavy, so that no edge has a choice."""
+    """The columns of a strip, with held particles and masses 1 : 100; all heavy, so that no edge has a choice."""
     random = np.random.default_rng(edges)
     rows = edges + 1
     settings = lines(
@@ -315,7 +312,7 @@ def test_segments_solve_as_thomas(context: Context, library: ShaderLibrary, edge
     points = solver._points[0].buffer.read()
     points["point"][: 2 * rows] = np.column_stack([offsets, -weights])
     solver._points[0].buffer.write(points)
-    passes = solver._segment_passes(cloth._state.texture, solver._points[0], is_loaded=False)
+    passes = solver._between(cloth._state.texture)
     run_passes(passes)
     size = SEGMENTS[edges >= LONG - 1]
     padded = -(-rows // size) * size
@@ -329,36 +326,6 @@ def test_segments_solve_as_thomas(context: Context, library: ShaderLibrary, edge
     moved = np.abs(places - start - offsets).max()
     assert moved > 1e-4
     assert np.abs(found - (places - start)).max() < 2e-5 * max(1.0, moved / 0.05)
-
-
-@ON_BOTH
-@pytest.mark.parametrize("edges", [2, 3, 63, 64, 1000])
-def test_cyclic_reduction_solves_as_thomas(context: Context, library: ShaderLibrary, edges: int) -> None:
-    random = np.random.default_rng(edges)
-    weights = random.choice([0.0, 1.0, 100.0], edges + 1, p=[0.1, 0.6, 0.3])
-    turns = random.uniform(-1.0, 1.0, edges - 1)
-    diagonal = 0.01 + weights[:-1] + weights[1:]
-    lower, upper, right = np.zeros(edges), np.zeros(edges), random.normal(size=edges)
-    lower[1:] = upper[:-1] = -weights[1:-1] * turns
-    exact = reference.thomas(lower[None], diagonal[None], upper[None], right[None])[0]
-    # Two such lines, one behind the other with a gap.
-    rows = ROW.zeros(padded_count(2 * edges + 1))
-    for first in (0, edges + 1):
-        part = rows["row"][first : first + edges]
-        part[:, 0], part[:, 1], part[:, 2] = lower / diagonal, upper / diagonal, right / diagonal
-    sides = [TexelBuffer(context, rows, usage="copy", label="rows") for _ in range(2)]
-    kernel = Kernel(library, "cloth/line_level.glsl", ROW)
-    passes = []
-    for level in range(int(np.ceil(np.log2(edges)))):
-        reach = "u_reach", (float(1 << level), float(len(rows) - 1))
-        source, target = sides[level % 2], sides[1 - level % 2]
-        passes.append(Pass(kernel, (target.buffer,), len(rows), {"u_rows": source}, reach))
-    run_passes(passes)
-    found = sides[len(passes) % 2].buffer.read()["row"][:, 2]
-    for first in (0, edges + 1):
-        assert np.abs(found[first : first + edges] - exact).max() < 1e-5 * np.abs(exact).max() + 1e-5
-    for side in sides:
-        side.release()
 
 
 def test_the_steps_of_bending_leave_little_and_never_swing_back() -> None:
