@@ -226,11 +226,11 @@ class Simulation:
 
     # --- the scene ------------------------------------------------------------------------------------
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: World, *, is_due: bool) -> None:
         """Applies the scene; does nothing if only transforms changed since the last call, little if keys did."""
         scene, allowed = world.scene, world.applied.allowed
         inputs = allowed, world.characters, world.applied.assets
-        if same_objects(inputs, self._applied) and not self.is_due:
+        if same_objects(inputs, self._applied) and not is_due:
             if allowed.is_keyed:
                 self._apply_keys(world)
             return
