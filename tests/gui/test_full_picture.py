@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.tasks import Priority
 from sinew.app.session.renderer import ViewportRenderer
+from sinew.app.tasks import Priority
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
