@@ -13,7 +13,7 @@ def same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
         return False
     if all(map(operator.is_, one, other)):  # the usual case, without a call for each pair
         return True
-    for a, b in zip(one, other, strict=True):  # not `all` of a generator, which is called for each pair
+    for a, b in zip(one, other, strict=True):  # noqa: SIM110  (a generator is called for each pair)
         if a is not b and not (isinstance(a, _COMPARED) and a == b):
             return False
     return True
