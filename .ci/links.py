@@ -20,19 +20,29 @@ class Links(BuildHookInterface):
             return
         package = root / ".links" / "sinew"
         package.mkdir(parents=True, exist_ok=True)
+        wanted = {path.name: path for path in (*(root / name for name in FOLDERS), *files)}
         for old in package.iterdir():
-            old.unlink() if old.is_symlink() or old.is_file() else old.rmdir()  # a junction is removed as a folder
-        for path in (*(root / name for name in FOLDERS), *files):
-            _link(path, package / path.name)
+            if old.is_symlink() and old.name in wanted and os.readlink(old) == _target(wanted[old.name], old):
+                del wanted[old.name]
+            elif old.is_symlink() or old.is_file():
+                old.unlink()
+            elif old.name != "__pycache__":
+                old.rmdir()  # a junction, whose target stays
+        for name, path in wanted.items():
+            _link(path, package / name)
 
 
-def _link(target, link):
+def _target(path, link):
+    return os.path.relpath(path, link.parent)
+
+
+def _link(path, link):
     try:
-        os.symlink(os.path.relpath(target, link.parent), link, target_is_directory=target.is_dir())
+        os.symlink(_target(path, link), link, target_is_directory=path.is_dir())
     except OSError:  # Windows without the right to make links
         import _winapi
 
-        if target.is_dir():
-            _winapi.CreateJunction(str(target), str(link))
+        if path.is_dir():
+            _winapi.CreateJunction(str(path), str(link))
         else:
-            link.hardlink_to(target)
+            link.hardlink_to(path)

@@ -24,7 +24,8 @@ from sinew.app.project.project_file import PROJECT_SUFFIX, load_project, save_pr
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import AddPlace, Adds, Kind
+from sinew.sim.kinds.contract import Added, AddPlace, Adds, ColliderSource, Draggable, Grab, Kind, System
+from sinew.sim.kinds.differences import difference_text, differing, state_fields
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -40,7 +41,7 @@ __all__ = [
     "test_it_is_saved_and_loaded",
     "test_no_allowed_value_raises",
 ]
-STEPS = 10
+STEPS = 120
 
 
 def installed_kind(name: str) -> Kind:
@@ -54,15 +55,17 @@ def installed_kind(name: str) -> Kind:
 
 def _nodes(kind: Kind) -> tuple[Node, ...]:
     """Returns a node with the defaults, and one of each Add entry."""
-    made = [kind.new_node()]
-    made += [entry.make(AddPlace(Scene(), ViewState())) for entry in kind.part(Adds).entries]
+    made, place = [kind.new_node()], AddPlace(Scene(), ViewState())
+    for entry in kind.part(Adds).entries:
+        if entry.reason is None or not entry.reason(place):
+            made += Added.of(entry.make(place)).nodes
     return tuple(msgspec.structs.replace(node, id=f"n{i}", name=f"{kind.label} {i}") for i, node in enumerate(made))
 
 
-def _run(engine: Engine, scene: Scene, first: int, last: int) -> None:
+def _run(engine: Engine, scene: Scene, first: int, last: int, grab: Grab | None = None) -> None:
     engine.apply(scene)
     for step in range(first, last):
-        engine.step((step + 1) * STEP_TIME)
+        engine.step((step + 1) * STEP_TIME, grab)
     errors = [problem.text for problem in engine.simulation.take_problems() if "disabled after error" in problem.text]
     assert not errors, errors
 
@@ -96,23 +99,51 @@ def test_no_allowed_value_raises(kind: Kind) -> None:
         engine.release()
 
 
+def _collider() -> Node:
+    """Returns a collider with the default settings, below the moved nodes."""
+    kind = next(kind for kind in KINDS.values() if ColliderSource in kind.declared)
+    return Node(id="c", settings=kind.settings(), transform=Transform(position=(0.3, -0.3, 0.05)))
+
+
+def _grab(engine: Engine, nodes: tuple[Node, ...]) -> Grab | None:
+    """Returns a drag of the second particle of the first node that has particles."""
+    for node in nodes:
+        system = engine.simulation.systems.get(node.id)
+        if not isinstance(system, Draggable) or not isinstance(system, System) or not system.is_ready:
+            continue
+        if (place := system.particle_position(1)) is not None:
+            return Grab(node.id, 1, (place[0] + 0.3, place[1] + 0.2, place[2] + 0.1))
+    return None
+
+
 def test_equal_steps_give_equal_bits(kind: Kind) -> None:
-    """Of two runs, of a run after a restored state, and of transform feedback and compute."""
-    at_start, found = _nodes(kind), set()
-    place = Transform(position=(0.3, 0.1, 0.0))
-    scene = Scene(nodes=tuple(msgspec.structs.replace(node, transform=place) for node in at_start))
+    """Of two runs with a collider and a drag, of a run after a restored state, and of both back ends."""
+    at_start, place = _nodes(kind), Transform(position=(0.3, 0.1, 0.0))
+    moved = tuple(msgspec.structs.replace(node, transform=place) for node in at_start)
+    scene, first, lines = Scene(nodes=(*moved, _collider())), dict[str, bytes](), []
     for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE):
         with headless(choice) as context:
             engine = Engine(context)
             _run(engine, Scene(nodes=at_start), 0, 2)
-            _run(engine, scene, 2, STEPS)  # they are moved, so that something happens
+            _run(engine, scene, 2, STEPS // 4)
+            _run(engine, scene, STEPS // 4, STEPS // 2, _grab(engine, at_start))
             state = engine.simulation.state()
-            for _ in range(2):
-                _run(engine, scene, STEPS, 2 * STEPS)
-                found.add(engine.simulation.state())
-                engine.restore(state, STEPS * STEP_TIME)
+            for run in ("", " after a restored state"):
+                _run(engine, scene, STEPS // 2, STEPS)
+                states = engine.simulation.states()
+                for node, packed in states.items():
+                    lines += _differences(f"{node}, {choice.value}{run}", packed, first.setdefault(node, packed))
+                engine.restore(state, STEPS // 2 * STEP_TIME)
             engine.release()
-    assert len(found) == 1, f"{len(found)} different states after {2 * STEPS} steps"
+    assert not lines, "\n".join([f"different states after {STEPS} steps:", *lines])
+
+
+def _differences(title: str, packed: bytes, other: bytes) -> list[str]:
+    if packed == other:
+        return []
+    here, there = state_fields(packed), state_fields(other)
+    lines = [f"  {title}: {difference_text(name, here[name], there.get(name))}" for name in differing(here, there)]
+    return lines or [f"  {title}: other fields"]
 
 
 def test_it_is_drawn(kind: Kind) -> None:

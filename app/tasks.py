@@ -118,7 +118,7 @@ class TaskQueue(QObject):
     ) -> TaskHandle:
         """Adds a task that starts with the next turn; `on_error` takes an exception that a step raised."""
         handle = TaskHandle(self)
-        self._entries.append(_Entry(handle, task, priority, on_done, on_error or self._fail))
+        self._entries.append(_Entry(handle, task, priority, on_done, on_error or self.fail))
         self._schedule()
         return handle
 
@@ -193,7 +193,8 @@ class TaskQueue(QObject):
                 break
         return None
 
-    def _fail(self, error: Exception) -> None:
+    def fail(self, error: Exception) -> None:
+        """Reports an exception of a task; each line once."""
         _log.error("task", exc_info=error)
         text = f"{type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
         if text not in self._failures:

@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-KEPT = 100
+NOTES_MAX = 100
 """Maximum number of sentences about one file, as a hostile file could cause millions."""
 
 
@@ -16,19 +16,19 @@ class Notes(list[str]):
     def append(self, text: str) -> None:
         if text in self._known:
             return
-        if len(self._known) < KEPT:
+        if len(self._known) < NOTES_MAX:
             self._known.add(text)
             super().append(text)
         else:
             self._more += 1
-            self[KEPT:] = [f"{self._more} more warnings are not shown."]
+            self[NOTES_MAX:] = [f"{self._more} more warnings are not shown."]
 
     def extend(self, texts: Iterable[str]) -> None:
         for text in texts:
             self.append(text)
 
     def copy(self) -> "Notes":
-        copied = Notes(self[:KEPT])
+        copied = Notes(self[:NOTES_MAX])
         copied._more = self._more
-        copied[KEPT:] = self[KEPT:]
+        copied[NOTES_MAX:] = self[NOTES_MAX:]
         return copied

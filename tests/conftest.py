@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import numpy as np
@@ -31,6 +31,11 @@ hypothesis.settings.register_profile("sinew", derandomize=True, deadline=None, d
 hypothesis.settings.load_profile("sinew")
 
 
+def campaign(*values: object) -> Any:
+    """A set of parameters that only `pytest -m campaign` runs; another set is the quick case."""
+    return pytest.param(*values, marks=pytest.mark.campaign)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What kernels run on in tests that do not say it themselves, and whether stored results are renewed."""
     parser.addoption("--back-end", choices=("auto", "tf", "compute"), default="auto", help="what kernels run on")
@@ -48,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
 
 
-FILES_BETWEEN = 8
+FILES_BETWEEN = 24
 """Files of tests between two collections of all frozen objects: with a million objects one takes a second."""
 _files = itertools.count(1)
 

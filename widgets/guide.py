@@ -1,3 +1,4 @@
+import posixpath
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ class Guide(QDialog):
     """Browser of Markdown pages; other links open in the web browser.
 
     Args:
-        pages: Files by name, with their images beside them; `index` is the first page.
+        pages: Files by name, with their images beside them; `index` is the first page, and those of folders are last.
         more: Markdown to append to a page, by its name.
     """
 
@@ -32,7 +33,7 @@ class Guide(QDialog):
         dress(self.list, self.page)
         self.page.setSearchPaths(list(dict.fromkeys(str(path.parent) for path in pages.values())))
         self.page.anchorClicked.connect(self._follow)
-        for name in sorted(pages, key=lambda name: (name != FIRST, name)):
+        for name in sorted(pages, key=lambda name: (name != FIRST, "/" in name, not name.endswith(FIRST), name)):
             item = QListWidgetItem(title_of(self._text(name)), self.list)
             item.setData(Qt.ItemDataRole.UserRole, name)
         self.list.currentItemChanged.connect(lambda item, _: self._show(item.data(Qt.ItemDataRole.UserRole)))
@@ -67,7 +68,7 @@ class Guide(QDialog):
         return self._pages[name].read_text(encoding="utf-8", errors="replace")
 
     def _follow(self, url: QUrl) -> None:
-        name = url.path().removesuffix(SUFFIX)
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(self.current), url.path().removesuffix(SUFFIX)))
         if url.isRelative() and name in self._pages:
             self.open(name)
         else:

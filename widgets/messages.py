@@ -24,7 +24,7 @@ from sinew.widgets.icons import icon
 from sinew.widgets.parts import EmptyState, Pages, packed, plain_list, tool_button
 from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
 
-KEPT = 10_000
+MESSAGES_MAX = 10_000
 TIME, FILE, TEXT, ACTION = 0, 1, 2, 3
 _Role = Qt.ItemDataRole
 
@@ -159,7 +159,7 @@ class Messages(QWidget):
         self.view.addTopLevelItem(item)
         item.setHidden(message.severity in self._hidden)
         self._count(message, 1)
-        if self.view.topLevelItemCount() > KEPT:
+        if self.view.topLevelItemCount() > MESSAGES_MAX:
             oldest = self.view.takeTopLevelItem(0)
             assert isinstance(oldest, MessageItem)
             self._count(oldest.message, -1)

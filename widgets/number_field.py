@@ -129,7 +129,7 @@ class NumberField(QLineEdit):
         self._range = replace(self._range, step=step)
 
     def set_fallback(self, value: float) -> None:
-        """Sets the number for which None stands; it is shown dim, and a drag from None starts there."""
+        """Sets the number for which None stands; it is shown, dim unless None is a value, and a drag starts there."""
         if value != self._fallback:
             self._fallback = value
             if not self.is_held:
@@ -445,7 +445,7 @@ class NumberField(QLineEdit):
                 painter.drawText(area, _RIGHT, self._unit)
                 area.setRight(area.right() - QFontMetricsF(self.font()).horizontalAdvance(f" {self._unit}"))
             # The palette of a disabled field is already dim.
-            painter.setPen(dim if self._value is None else text)
+            painter.setPen(dim if self._value is None and not self._optional else text)
             painter.drawText(area, _RIGHT, self._number)
 
     def _samples(self) -> list[str]:

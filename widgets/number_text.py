@@ -140,6 +140,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 }  # fmt: skip
 _CONSTANTS = {"pi": math.pi, "tau": math.tau, "e": math.e}
 _UNITS: dict[str, dict[str, float]] = {
+    "mm": {"mm": 1.0, "cm": 10.0, "m": 1e3, "in": 25.4},
     "m": {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": 0.0254, "ft": 0.3048},
     "s": {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
     "°": {"deg": 1.0, "rad": 180.0 / math.pi, "turn": 360.0},

@@ -192,7 +192,10 @@ class Outliner(QWidget):
 
 
 def _is_shown(ref: ParamRef) -> bool:
-    return ref.part in ("node", "attachment") or ref.name in ("path", "materials") or ref.part.startswith(MATERIAL_PART)
+    if ref.part.startswith("modifiers."):
+        return ref.name in ("bone", "target")
+    is_listed = ref.name in ("path", "materials", "modifiers")
+    return is_listed or ref.part in ("node", "attachment") or ref.part.startswith(MATERIAL_PART)
 
 
 def _keys_of(selection: Selection) -> list[Key]:

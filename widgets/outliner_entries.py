@@ -135,6 +135,14 @@ def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
     )
 
 
+def _aimed_bones(scene: Scene, target: NodeId) -> list[str]:
+    """Returns the bones that modifiers of characters move to a target."""
+    settings = [node.settings for node in scene.characters if isinstance(node.settings, ModelSettings)]
+    modifiers = [modifier for held in settings for modifier in held.modifiers]
+    bones = [getattr(one, "bone", "") for one in modifiers if getattr(one, "target", "") == target]
+    return [bone for bone in bones if bone]
+
+
 def describe_node(
     entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, stop: str = "", *, is_outdated: bool = False
 ) -> None:
@@ -143,7 +151,9 @@ def describe_node(
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
     if entry.note == node.name:
         entry.note = ""
-    if node.settings.is_group:
+    if not KINDS[node.kind].can_be_muted and (aimed := _aimed_bones(scene, node.id)):
+        entry.note = ", ".join(aimed)
+    elif node.settings.is_group:
         entry.note = f"{sum(parent == node.id for parent in scene.parents.values()):,}"
     entry.tip, entry.dim = node.name, node.id not in scene.shown
     if KINDS[node.kind].can_be_muted:

@@ -299,7 +299,7 @@ def _arrow_tip(points: np.ndarray) -> QPolygonF:
     return QPolygonF([QPointF(float(x), float(y)) for x, y in corners])
 
 
-_GRIP = 12
+_GRAB = 12
 _DIVIDER_SHADOW = QColor(0, 0, 0, 120)
 
 
@@ -340,10 +340,10 @@ class Divider(ViewportOverlay):
     def place(self) -> None:
         """Updates the geometry of the divider from the size of the parent."""
         x = round(self.value * self._parent.width())
-        self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, self._parent.height()))
+        self.setGeometry(QRect(x - _GRAB // 2, 0, _GRAB, self._parent.height()))
 
     def sizeHint(self) -> QSize:
-        return QSize(_GRIP, self._parent.height())
+        return QSize(_GRAB, self._parent.height())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:

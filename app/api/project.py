@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import dataclasses
 import io
 import math
 import operator
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -24,31 +24,32 @@ from PIL import Image
 
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
 from sinew.app.document.document import Document
-from sinew.app.failure.errors import print_warnings
+from sinew.app.failure.errors import print_notes, print_warnings
 from sinew.app.headless.image_sink import is_numbered, is_video, picture_sink
-from sinew.app.headless.renderer import VIEWS, Renderer
+from sinew.app.headless.renderer import Renderer
 from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened, require_inside, with_files
-from sinew.app.jobs.export import as_drawn, default_frames, export_scene
-from sinew.app.jobs.options import format_options, frame_range, require_folder
-from sinew.app.jobs.render import without_overlays
+from sinew.app.jobs.export import ExportJob, as_drawn, default_frames, export_scene
+from sinew.app.jobs.job import IMAGE, PYTHON, keywords, options_of
+from sinew.app.jobs.options import Size, Span, format_options, require_folder
+from sinew.app.jobs.render import RenderJob, refused, without_overlays
 from sinew.app.jobs.simulate import refuse, simulated_arrays
 from sinew.app.plugins import plugin_loading, plugins
 from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
-from sinew.sim.cache.bake import Bake
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, require_package
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Files, System
+from sinew.sim.kinds import KINDS, add_entries
+from sinew.sim.kinds.contract import Added, AddEntry, AddPlace, Files, System
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
+from sinew.sim.scene.view_state import Selection
 
 CHUNK = 10
 """Steps between two looks at the Stop button while no callback runs."""
@@ -106,12 +107,16 @@ class Project(abc.ABC):
         """Adds a node as one edit, and selects it.
 
         Args:
-            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.
+            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.  An entry of the
+                Add menu, such as "cape", adds all that the entry adds, to the parent.
             name: Gets a number if it is in use.
             values: Any settings of the node, with `position`, `parent` and so on.
         """
+        entries = add_entries()
+        if kind not in KINDS and kind in entries:
+            return self._add_entry(entries[kind], name, values)
         if kind not in KINDS:
-            raise LookupError(f"there is no type {kind!r}{near(kind, KINDS)}")
+            raise LookupError(f"there is no type {kind!r}{near(kind, [*KINDS, *entries])}")
         made = KINDS[kind].new_node(name=name)
         own = {key: value for key, value in values.items() if key in made.settings.__struct_fields__}
         made = msgspec.structs.replace(made, settings=validated(made.settings, **own))
@@ -119,6 +124,24 @@ class Project(abc.ABC):
             node = ProjectNode(self, self.document.add_node(made))
             if rest := {key: value for key, value in values.items() if key not in own}:
                 node.set(**rest)
+        return node
+
+    def _add_entry(self, entry: AddEntry, name: str, values: dict[str, Any]) -> ProjectNode:
+        parent, view = values.pop("parent", None), self.document.view_state
+        if parent is not None:
+            selected = parent if isinstance(parent, ProjectNode) else self.nodes[parent]
+            if not self.document.scene.node(selected.id).settings.is_character:
+                raise ValueError(f"{selected.name} is no character")
+            view = msgspec.structs.replace(view, selection=Selection(node=selected.id))
+        with self._current() as run:
+            models = {node_id: character.model for node_id, character in run.engine.views.characters.items()}
+        made = Added.of(entry.make(AddPlace(self.document.scene, view, models=models)))
+        first, *others = made.nodes
+        first = msgspec.structs.replace(first, name=name or first.name)
+        with self.document.macro(f"Add {first.name}"):
+            node = ProjectNode(self, self.document.add_made(dataclasses.replace(made, nodes=(first, *others)))[0])
+            if values:
+                node.set(**values)
         return node
 
     def arrange(self, *nodes: ProjectNode | str) -> None:
@@ -225,7 +248,7 @@ class Project(abc.ABC):
         if path is None or self.document.modified:
             raise RuntimeError("save the project before it is baked: the bake is stored next to it")
         with (
-            self._separate(with_bake=True) as run,
+            self._separate() as run,
             Baker(run, path, run.engine.context.capabilities.renderer) as baker,
         ):
             refuse(self._scene(), run.advance_to(steps, baker))
@@ -234,15 +257,9 @@ class Project(abc.ABC):
 
     # --- output ---------------------------------------------------------------------------------------
 
+    @keywords(IMAGE, RenderJob)
     def render(
-        self,
-        size: tuple[int, int] = (1280, 720),
-        *,
-        time: float | None = None,
-        view: str | None = None,
-        camera: str = "",
-        alpha: bool = False,
-        samples: int | None = None,
+        self, size: Size | tuple[int, int] = (1280, 720), *, time: float | None = None, **look: Any
     ) -> npt.NDArray[np.uint8]:
         """Renders an image: shape (height, width, 3), or 4 with `alpha`, row 0 at the top.
 
@@ -250,12 +267,8 @@ class Project(abc.ABC):
             size: Width and height [px].
             time: Scene time [s], to which the simulation runs; None for the current step, before any step for the
                 playhead.
-            view: "front", "side", "top" and so on; by default the camera of the project, else the scene is framed.
-            camera: Name of a camera of the scene, or "cuts".
-            alpha: Transparent background, straight alpha.
-            samples: Number of averaged images, as for `sinew render --samples`.
         """
-        _require_image(size, view, samples)
+        job = RenderJob(scene=Path(), output=Path(), size=Size.of(size), **look)
         if time is not None and not math.isfinite(time):
             raise ValueError(f"time = {time} is not finite")
         with self._current() as run:
@@ -266,27 +279,17 @@ class Project(abc.ABC):
         if is_active:
             step = max(round((time - start) / STEP_TIME), 0)
             self.simulate(step) if step < count else self._advance(step)
-        with self._current() as run:
-            renderer = Renderer(
-                run.engine.context, self._drawn(), size, alpha=alpha, through=camera, samples=samples, run=run
-            )  # fmt: skip
-            try:
-                return renderer.picture([time], renderer.camera(view, [time]))
-            finally:
-                renderer.release()
+        with self._current() as run, _renderer(run, self._drawn(), job) as renderer:
+            return renderer.picture([time], renderer.camera(job.view, [time]))
 
+    @keywords(PYTHON, RenderJob, ExportJob)
     def export(
         self,
         path: Path | str,
-        frames: tuple[int, int] | range | str | None = None,
+        frames: Span | tuple[int, int] | range | str | None = None,
         *,
-        rate: float = 1.0 / STEP_TIME,
-        size: tuple[int, int] = (1280, 720),
-        view: str | None = None,
-        camera: str = "",
-        samples: int | None = None,
-        nodes: Sequence[str] = (),
         options: Mapping[str, object] = {},
+        **more: Any,
     ) -> None:
         """Writes the scene over time, or renders images or a video; the extension of the file names the format.
 
@@ -294,49 +297,41 @@ class Project(abc.ABC):
 
         Args:
             path: As for `sinew export` and `sinew render`; images have a number such as %04d in their name.
-            frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for the clip
-                once, else 5 seconds.
-            rate: Frames per second.
-            size, view, camera, samples: Of images and videos, as for `render`.
-            nodes: Names of the nodes of a scene; all visible ones if empty.
+            frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for In to Out,
+                else the whole scene.
             options: Of the format, as for `--option`.
         """
-        _require_image(size, view, samples)
-        if not 0.0 < rate <= 1000.0:
-            raise ValueError(f"rate = {rate:g} is not above 0 and up to 1000 Hz")
         target, scene = Path(path), self._drawn()
-        frames = default_frames(scene, rate) if frames is None else frames
-        frames = frame_range(frames) if isinstance(frames, str) else frames
-        if isinstance(frames, tuple):
-            first, last = frames
-            frames = range(first, last + 1)
-        if not frames or frames.step != 1 or frames[0] < 0:
-            raise ValueError(f"{frames} is not an ascending range of frames from 0")
-        require_folder(target)
         is_scene = target.suffix.lower() in SCENE_FORMATS.suffixes()
-        format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
-        if len(frames) > 1 and not (is_scene or is_video(target) or is_numbered(target)):
+        rate = more.setdefault("rate", None) or 1.0 / STEP_TIME
+        more["frames"] = chosen = Span.of(frames) if frames is not None else default_frames(scene, rate)
+        own = {one.name for one in options_of(ExportJob if is_scene else RenderJob)}
+        job = (ExportJob if is_scene else RenderJob)(
+            scene=scene.path, output=target, options=tuple(f"{key}={value}" for key, value in options.items()),
+            **{name: value for name, value in more.items() if name in own},
+        )  # fmt: skip
+        require_folder(target)
+        if not (is_scene or len(chosen.numbers) == 1 or is_video(target) or is_numbered(target)):
             raise ValueError(f"{target}: several frames need a number such as %04d in the name")
+        format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
         require_package(target, format)
-        chosen = format_options(format, [f"{key}={value}" for key, value in options.items()], target)
-        with self._separate(with_bake=not is_scene) as run:
-            if is_scene:
-                export_scene(
-                    run, as_drawn(scene, None), target, chosen, (frames[0], frames[-1]), rate=rate, nodes=nodes,
-                    progress=lambda _: self._look_for_stop(),
-                )  # fmt: skip
+        if isinstance(job, RenderJob) and (reason := refused(job)):
+            raise ValueError(f"{target}: {reason}")
+        settings = format_options(format, job.options, target)
+        with self._separate(simulates=job.simulate) as run:
+            if isinstance(job, ExportJob):
+                export_scene(run, as_drawn(scene, None), job, settings, lambda _: self._look_for_stop())
                 return
-            renderer = Renderer(run.engine.context, scene, size, through=camera, samples=samples, run=run)
-            times = [frame / rate for frame in frames]
-            try:
-                shown = renderer.camera(view, times)
-                with picture_sink(target, size, rate, chosen, alpha=False, preview=None) as sink:
-                    for frame, time in zip(frames, times, strict=True):
+            times = [frame / rate for frame in chosen.numbers]
+            with _renderer(run, scene, job) as renderer:
+                shown = renderer.camera(job.view, times)
+                size = job.size.width, job.size.height
+                with picture_sink(target, size, rate, settings, alpha=job.alpha, preview=None) as sink:
+                    for frame, time in zip(chosen.numbers, times, strict=True):
                         self._look_for_stop()
                         image = renderer.picture([time], shown)
                         sink.add(frame, image, renderer.layers(image, shown) if sink.has_layers else None)
-            finally:
-                renderer.release()
+            print_notes(target, run.notes)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
@@ -378,7 +373,7 @@ class Project(abc.ABC):
         """Returns the scene without overlays; its `scene` is the same object until it is edited."""
         scene = self._scene()
         if self._shown is not None and scene.scene is self._source and not _differ(scene, self._shown):
-            return replace(self._shown, view_state=scene.view_state)
+            return dataclasses.replace(self._shown, view_state=scene.view_state)
         self._source = scene.scene
         return without_overlays(scene)
 
@@ -392,7 +387,7 @@ class Project(abc.ABC):
                 self._drop_engine()
                 run = None
             if run is None:
-                run = SceneRun(context, scene, _bake_of(scene), library=library)
+                run = SceneRun(context, scene, known_bake(scene.path), library=library)
                 self._has_stepped = False
             elif before is None or scene.scene is not before.scene:
                 run.apply(scene)
@@ -400,11 +395,11 @@ class Project(abc.ABC):
             yield run
 
     @contextlib.contextmanager
-    def _separate(self, *, with_bake: bool) -> Iterator[SceneRun]:
-        """Another engine at the start of the simulation, with the context current."""
+    def _separate(self, *, simulates: bool = False) -> Iterator[SceneRun]:
+        """Another engine at the start of the simulation, with the context current; `simulates` ignores bakes."""
         scene = self._drawn()
         with self._gl() as (context, library):
-            run = SceneRun(context, scene, _bake_of(scene) if with_bake else None, library=library)
+            run = SceneRun(context, scene, known_bake(scene.path, is_ignored=simulates), library=library)
             try:
                 yield run
             finally:
@@ -440,15 +435,16 @@ def _require(least: int, **counts: int) -> None:
             raise ValueError(f"{name} = {count} is less than {least}")
 
 
-def _require_image(size: tuple[int, int], view: str | None, samples: int | None) -> None:
-    width, height = size
-    _require(1, width=width, height=height, samples=1 if samples is None else samples)
-    if view not in (None, "saved", *VIEWS):
-        raise LookupError(f"there is no view {view!r}{near(str(view), ('saved', *VIEWS))}")
-
-
-def _bake_of(scene: OpenedScene) -> Bake | None:
-    return known_bake(scene.path) if is_project(scene.path) else None
+@contextlib.contextmanager
+def _renderer(run: SceneRun, scene: OpenedScene, job: RenderJob) -> Iterator[Renderer]:
+    size = job.size.width, job.size.height
+    made = Renderer(
+        run.engine.context, scene, size, alpha=job.alpha, through=job.camera, samples=job.samples, run=run
+    )  # fmt: skip
+    try:
+        yield made
+    finally:
+        made.release()
 
 
 def _differ(one: OpenedScene, other: OpenedScene) -> bool:
@@ -488,7 +484,7 @@ class ProjectFile(Project):
             self._read = opened(path, permitted)
             (model,) = self._read.models.values()
             scene = scene_of_model(path, model)
-            self._read = replace(self._read, scene=scene, models={scene.nodes[0].id: model})
+            self._read = dataclasses.replace(self._read, scene=scene, models={scene.nodes[0].id: model})
             self._document.replace_scene(scene)
             self._files = _files_of(scene)
 
@@ -513,7 +509,7 @@ class ProjectFile(Project):
         path = document.path or (self._read.path if self._read is not None else Path(document.title))
         if self._read is None or files != self._files:
             self._read, self._files = with_files(path, scene, view_state, self._permitted), files
-        self._read = replace(self._read, path=path, scene=self._trusted(scene), view_state=view_state)
+        self._read = dataclasses.replace(self._read, path=path, scene=self._trusted(scene), view_state=view_state)
         return self._read
 
     def _trusted(self, scene: Scene) -> Scene:

@@ -1,17 +1,19 @@
-import argparse
 import json
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Annotated, Any
 
 from sinew import resources
 from sinew.app.failure.errors import CommandError, print_line, print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.farm.task import run_command
-from sinew.app.jobs.options import add_back_end_option, output_file, require_folder, whole_number
+from sinew.app.jobs.job import WORDS, Command, Value, option
+from sinew.app.jobs.options import require_folder
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
 from sinew.sim.bench.runner import SYSTEMS, Row, row_of, rows_of
@@ -81,50 +83,70 @@ def _launch(project: Path) -> float:
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "systems",
-        nargs="*",
-        metavar="SYSTEM",
-        type=system,
-        help=f"what to measure: {', '.join(NAMES)}; everything by default",
-    )
-    parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the defaults")
-    parser.add_argument(
-        "--repeat", type=whole_number(1), default=5, metavar="R", help="repetitions (default: %(default)s)"
-    )
-    add_back_end_option(parser, BackEndChoice.TF, "; the system backends compares the two")
-    parser.add_argument("--compare", type=Path, metavar="OLD", help="report written by --json to compare with")
-    parser.add_argument("--json", type=output_file(REPORTS), metavar="FILE", help="also write the results to this file")
+class Measured(Value, frozen=True):
+    name: str
+
+    @classmethod
+    def of(cls, value: Any) -> "Measured":
+        if value not in NAMES:
+            raise ValueError(f"there is no {value!r}; there are: {', '.join(NAMES)}")
+        return cls(value)
 
 
-def run(options: argparse.Namespace) -> None:
-    if options.json is not None:
-        require_folder(options.json)
-    old = old_report(options.compare) if options.compare is not None else None
+class Counts(Value, frozen=True):
+    numbers: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, value: Any) -> "Counts":
+        if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", value):
+            raise ValueError(f"{value!r} is not N,N,... with whole numbers from 1")
+        return cls(tuple(map(int, value.split(","))))
+
+
+class BenchJob(Command, frozen=True, kw_only=True):
+    systems: Annotated[
+        tuple[Measured, ...],
+        option(f"What to measure: {', '.join(NAMES)}; everything without it.", "SYSTEM", WORDS, is_argument=True),
+    ] = ()  # fmt: skip
+    sizes: Annotated[Counts, option("Numbers of elements, else those of each system.", "N,N,...", WORDS)] = Counts()
+    repeat: Annotated[int, option("Repetitions.", "R", WORDS, lo=1)] = 5
+    backend: Annotated[
+        BackEndChoice, option("GPU back end of simulation and skinning; the system backends compares them.", at=WORDS)
+    ] = BackEndChoice.TF
+    compare: Annotated[Path | None, option("Report written by --json to compare with.", "OLD", WORDS)] = None
+    json: Annotated[Path | None, option("Also write the results to this file.", "FILE", WORDS, formats=REPORTS)] = None
+
+
+JOB = BenchJob
+
+
+def run(job: BenchJob) -> None:
+    if job.json is not None:
+        require_folder(job.json)
+    old = old_report(job.compare) if job.compare is not None else None
     machine = machine_facts()
-    names = list(dict.fromkeys(options.systems)) or list(NAMES)
+    names = list(dict.fromkeys(system.name for system in job.systems)) or list(NAMES)
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
             if name == LAUNCH:
-                rows += launch_rows(options.repeat)
+                rows += launch_rows(job.repeat)
             elif name == WORKERS:
-                rows += worker_rows(options.repeat)
+                rows += worker_rows(job.repeat)
             else:
-                rows += rows_of(name, options.repeat, options.sizes or (), options.backend)
+                rows += rows_of(name, job.repeat, job.sizes.numbers, job.backend)
     for key, value in machine.items():
         print(f"{key}: {value}")
     print(table(rows))
-    if old is not None:
-        print(f"\ncompared with {options.compare}, less than 1 is faster:")
+    if old is not None and job.compare is not None:
+        print(f"\ncompared with {job.compare}, less than 1 is faster:")
         print(comparison(rows, old))
-        print_warnings(options.compare, differences(machine, old))
-    if options.json is not None:
-        with atomic_file(options.json) as file:
+        print_warnings(job.compare, differences(machine, old))
+    if job.json is not None:
+        with atomic_file(job.json) as file:
             file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
-        print_line(f"{options.json}: {counted(len(rows), 'row')}")
+        print_line(f"{job.json}: {counted(len(rows), 'row')}")
 
 
 def old_report(path: Path) -> BaselineReport:
@@ -156,13 +178,3 @@ def processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def system(text: str) -> str:
-    if text not in NAMES:
-        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(NAMES)}")
-    return text
-
-
-def sizes(text: str) -> tuple[int, ...]:
-    return tuple(map(whole_number(1), text.split(",")))

@@ -1,34 +1,39 @@
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from sinew.app.failure.errors import CommandError
-from sinew.app.jobs.options import add_back_end_option
+from sinew.app.jobs.job import WORDS, Command, option
+from sinew.sim.gl.back_end import BackEndChoice
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Editor for skinned characters. Opens a model or a project, or an empty scene."
-    parser.add_argument("path", nargs="?", type=Path, metavar="PATH", help="model or project to open")
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    parser.add_argument("--new-window-layout", action="store_true", help="reset the layout of the panels")
-    parser.add_argument("--debug-gl", action="store_true", help="check every OpenGL call and report its errors")
-    add_back_end_option(parser, None)
-    parser.add_argument("--exit-after-first-frame", action="store_true", help=argparse.SUPPRESS)
+class EditorJob(Command, frozen=True, kw_only=True):
+    path: Annotated[Path | None, option("Model or project to open.", "PATH", WORDS, is_argument=True)] = None
+    version: Annotated[bool, option("Print the version and exit.", at=WORDS)] = False
+    new_window_layout: Annotated[bool, option("Reset the layout of the panels.", at=WORDS)] = False
+    debug_gl: Annotated[bool, option("Check every OpenGL call and report its errors.", at=WORDS)] = False
+    backend: Annotated[
+        BackEndChoice | None, option("GPU back end, else that chosen in the editor before.", at=WORDS)
+    ] = None
+    exit_after_first_frame: Annotated[bool, option("End after the first frame, for measurements.", at=WORDS)] = False
 
 
-def run(options: argparse.Namespace) -> int:
-    if options.version:
+JOB = EditorJob
+
+
+def run(job: EditorJob) -> int:
+    if job.version:
         import importlib.metadata
 
         print(f"sinew {importlib.metadata.version('sinew')}")
         return 0
-    if options.path is not None and not options.path.exists():
-        raise CommandError(options.path, "", "no such file, and no command of this name")
+    if job.path is not None and not job.path.exists():
+        raise CommandError(job.path, "", "no such file, and no command of this name")
     from sinew.app.editor.editor import run_editor
 
     return run_editor(
-        options.path,
-        new_window_layout=options.new_window_layout,
-        debug_gl=options.debug_gl,
-        back_end=options.backend,
-        exit_after_first_frame=options.exit_after_first_frame,
+        job.path,
+        new_window_layout=job.new_window_layout,
+        debug_gl=job.debug_gl,
+        back_end=job.backend,
+        exit_after_first_frame=job.exit_after_first_frame,
     )

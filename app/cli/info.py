@@ -1,16 +1,16 @@
 """The command `sinew info`, which needs no display, no Qt and no OpenGL."""
 
-import argparse
 import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sinew.app.failure.errors import print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.scene import require_inside
-from sinew.app.jobs.options import add_outside_option, add_scene_argument
+from sinew.app.jobs.job import WORDS, Command, option
+from sinew.app.jobs.options import Outside, SceneFile
 from sinew.app.project.project_file import is_project, load_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.info import info_text, model_info, table
@@ -21,28 +21,31 @@ from sinew.sim.kinds.contract import Files
 from sinew.sim.printable import printable, printable_json
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_scene_argument(parser, "describe")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object with more details instead of a table"
-    )
-    add_outside_option(parser)
+class InfoJob(Command, frozen=True, kw_only=True):
+    command = "info"
+
+    scene: SceneFile
+    json: Annotated[bool, option("Print one JSON object with more details instead of a table.", at=WORDS)] = False
+    allow_outside: Outside = False
 
 
-def run(options: argparse.Namespace) -> None:
+JOB = InfoJob
+
+
+def run(job: InfoJob) -> None:
     """Prints facts about a file; warnings go to standard error, so that they are visible in a pipe."""
-    if is_project(options.path):
-        info = project_info(options.path, allow_outside=options.allow_outside)
+    if is_project(job.scene):
+        info = project_info(job.scene, allow_outside=job.allow_outside)
         text = project_text(info)
     else:
-        with Progress(f"reading {options.path.name}") as progress:
-            raw = read_raw(options.path, progress=progress)
+        with Progress(f"reading {job.scene.name}") as progress:
+            raw = read_raw(job.scene, progress=progress)
         model = build_model(raw)
         info = model_info(raw, model)
         info["warnings"] += missing_lines(missing_images(model, ()))
         text = info_text({**info, "warnings": []})
-    print(printable_json(json.dumps(info, indent=2, ensure_ascii=False)) if options.json else text)
-    print_warnings(options.path, info["warnings"])
+    print(printable_json(json.dumps(info, indent=2, ensure_ascii=False)) if job.json else text)
+    print_warnings(job.scene, info["warnings"])
 
 
 def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""The command line. Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is
-used, so that `info` starts without loading Qt or OpenGL.
+"""The command line. Each command is a module that is imported only when it is used, so that `info` starts without Qt.
+
+It has a class of options, `JOB`, and `run(job)`; or `add_arguments(parser)` and `run(options)`.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from sinew.app.failure.errors import (
     quiet_libraries,
 )
 from sinew.app.farm.task import ENDS_WITH_INPUT
+from sinew.app.jobs.job import Command, Plugins, add_options, job_of
 from sinew.app.plugins import plugins
 
 COMMANDS = {
@@ -75,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _load_plugins(words: list[str]) -> None:
     parser = OneLineParser(prog="sinew", add_help=False, allow_abbrev=False)
-    _add_plugin_options(parser)
+    add_options(parser, Plugins)
     options, _ = parser.parse_known_args(words)
     plugins.is_off = options.no_plugins
     if not plugins.is_off:
@@ -83,14 +85,6 @@ def _load_plugins(words: list[str]) -> None:
         if any(plugin.take for plugin in plugins.PLUGINS):
             importlib.import_module("sinew.app.plugins.plugin_loading").load(COMMANDS)
     plugins.require(options.require_plugin)
-
-
-def _add_plugin_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-plugins", action="store_true", help="load no plug-ins")
-    parser.add_argument(
-        "--require-plugin", action="append", default=[], metavar="PACKAGE",
-        help='fail without the types of a plug-in, such as "acme-rope 1.0"',
-    )  # fmt: skip
 
 
 def _end_with_input() -> None:
@@ -114,15 +108,16 @@ def _run(words: list[str]) -> int:
             OneLineParser(prog="sinew").error(f"{name!r} is neither a file nor a command; {meant!r} is one")
         module = importlib.import_module(EDITOR)
         parser = OneLineParser(
-            prog="sinew", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview()
-        )
-    parser.add_argument("--verbose", action="store_true", help="print the traceback of errors")
-    _add_plugin_options(parser)
-    module.add_arguments(parser)
+            prog="sinew", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview(),
+            description="Editor for skinned characters. Opens a model or a project, or an empty scene.",
+        )  # fmt: skip
+    job: type[Command] | None = getattr(module, "JOB", None)
+    add_options(parser, job or Command)
+    if job is None:
+        module.add_arguments(parser)
     options = parser.parse_args(words)
-    options.words = words  # for commands that run themselves in parts
     with interruptible() if is_command else nullcontext():
-        status = module.run(options)
+        status = module.run(job_of(job, options) if job is not None else options)
     sys.stdout.flush()
     return int(status or DONE)
 

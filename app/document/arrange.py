@@ -1,16 +1,22 @@
-"""Order, groups and parents of nodes, as pure functions; world transforms of nodes do not change."""
+"""Order, groups and parents of nodes, as pure functions; world transforms of nodes do not change, except of nodes with
+keys of their transform, or with a parent before or after that is missing or being read.
+"""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from sinew.sim.scene.params import ParamError
-from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
+from sinew.sim.scene.scene import Attachment, Node, NodeId, ParamRef, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import WorldTransforms, relative_transform, vector
 
 Nodes = tuple[Node, ...]
+
+_DIGITS, _NEAR = 9, 1e-12
+"""Values of new transforms this near to a short number become it: rounding errors would make a 0 a changed value."""
 
 
 def topmost(scene: Scene, node_ids: Collection[NodeId]) -> list[NodeId]:
@@ -103,8 +109,67 @@ def _linked(places: WorldTransforms, node: Node, attachment: Attachment, freed: 
 
 
 def _attached(places: WorldTransforms, node: Node, attachment: Attachment) -> Node:
-    if attachment == node.attachment:
-        return node
-    carrier = places.carrier(msgspec.structs.replace(node, attachment=attachment))
-    transform = relative_transform(places.world_from_node(node), carrier)
-    return msgspec.structs.replace(node, attachment=attachment, transform=transform)
+    linked = msgspec.structs.replace(node, attachment=attachment)
+    if attachment == node.attachment or keyed_places([node]) or not (places.is_known(node) and places.is_known(linked)):
+        return linked
+    transform = relative_transform(places.world_from_node(node), places.carrier(linked))
+    rounded = {
+        name: tuple(_rounded(value) for value in vector) for name, vector in msgspec.structs.asdict(transform).items()
+    }
+    return msgspec.structs.replace(linked, transform=msgspec.structs.replace(transform, **rounded))
+
+
+def _rounded(value: float) -> float:
+    short = round(value, _DIGITS) + 0.0
+    return short if abs(short - value) <= _NEAR * max(1.0, abs(value)) else value
+
+
+def keyed_places(nodes: Iterable[Node]) -> dict[NodeId, str]:
+    """Returns the nodes with keys of their transform, with the name of a setting that has some."""
+    return {
+        node.id: next(curve.field for curve in node.curves if curve.part == "transform")
+        for node in nodes
+        if any(curve.part == "transform" for curve in node.curves)
+    }
+
+
+def attached_values(
+    places: WorldTransforms, scene: Scene, links: Mapping[NodeId, Mapping[str, Any]]
+) -> dict[ParamRef, Any]:
+    """Returns the values of attachments and transforms for new values of "node" or "bone" of some nodes.
+
+    A bone that the new parent does not have is cleared.
+
+    Args:
+        places: Of `scene` at a moment.
+    """
+    values: dict[ParamRef, Any] = {}
+    for node_id, link in links.items():
+        shown, own = places.scene.node(node_id), scene.node(node_id)
+        attachment = msgspec.structs.replace(own.attachment, **link)
+        if "node" in link and places.is_boneless(attachment):
+            attachment = msgspec.structs.replace(attachment, bone="")
+        moved = _attached(places, shown, attachment)
+        for part, before in (("attachment", shown.attachment), ("transform", shown.transform)):
+            for name, value in msgspec.structs.asdict(getattr(moved, part)).items():
+                if value != getattr(before, name):
+                    values[ParamRef(node_id, part, name)] = value
+    return values
+
+
+def placed(scene: Scene, nodes: Nodes) -> Nodes:
+    """Returns nodes of the scene with parents, groups and order of `nodes`, which have other values of keyed settings.
+
+    Transforms are taken only with other parents.
+    """
+    return tuple(
+        node
+        if (own := scene.by_id.get(node.id)) is None
+        else msgspec.structs.replace(
+            own,
+            attachment=node.attachment,
+            within=node.within,
+            transform=own.transform if node.attachment == own.attachment or keyed_places([own]) else node.transform,
+        )
+        for node in nodes
+    )

@@ -17,14 +17,14 @@ from sinew.app.project.project_file import cache_folder, save_project
 from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Edits
+from sinew.sim.kinds.contract import Added, Edits
 from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, check, param_of, with_paths
-from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
+from sinew.sim.scene.scene import NEW_SCENE, PLAYBACK, Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 
@@ -337,6 +337,18 @@ class Document(QObject):
         chosen = [new_ids.get(node_id, node_id) for node_id in select] or [node.id for node in added]
         self.set_nodes((*self.scene.nodes, *added), text, selection_of(chosen))
         return [node.id for node in added]
+
+    def add_made(self, made: Node | Added) -> list[NodeId]:
+        """Adds what an entry of the Add menu has made, as one edit, and selects the first node; returns their ids."""
+        added = Added.of(made)
+        with self.macro(f"Add {added.nodes[0].name or KINDS[added.nodes[0].kind].label}"):
+            if len(added.nodes) == 1:
+                ids = [self.add_node(added.nodes[0])]
+            else:
+                ids = self.add_nodes(added.nodes, "", select=[added.nodes[0].id])
+            if added.run_up > 0.0 and self.scene.playback.run_up == 0.0:
+                self.set_value(ParamRef(PLAYBACK, PLAYBACK, "run_up"), added.run_up)
+        return ids
 
     def duplicate_node(self, node_id: NodeId) -> NodeId:
         node = self.scene.node(node_id)

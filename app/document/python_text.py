@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from sinew.app.document.history import Macro, SceneEdit, changed_values
+from sinew.sim.kinds import KINDS
 from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, NodeId, ParamRef, Scene, part_of, value_at
 
@@ -33,7 +34,7 @@ def _lines(edit: SceneEdit) -> Iterator[str]:
     for node in sorted(removed, key=lambda node: node.settings.is_group):
         yield f"{_node(before, node.id)}.remove()"
     for node in added:
-        own = _changed(node.settings, type(node.settings)())
+        own = _changed(node.settings, KINDS[node.kind].new_node().settings)
         yield f"project.add({', '.join([repr(node.kind), repr(node.name), *_keywords(own)])})"
     values = {ref: value_at(after, ref) for ref in changed_values(before, after)}
     for node in added:

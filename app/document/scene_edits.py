@@ -3,14 +3,23 @@ from typing import Any
 
 import msgspec
 
-from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
+from sinew.app.document.arrange import (
+    attached_values,
+    grouped,
+    keyed_places,
+    ordered,
+    placed,
+    put_on,
+    topmost,
+    ungrouped,
+)
 from sinew.app.document.document import Document
 from sinew.app.project.node_text import nodes_of, nodes_text
 from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
-from sinew.sim.kinds import KINDS, group_kind
-from sinew.sim.kinds.contract import AddPlace, Adds
-from sinew.sim.scene.params import params_of
+from sinew.sim.kinds import add_entries, group_kind
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.scene.params import ParamError, params_of
 from sinew.sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.sim.scene.view_state import Selection, selection_of
@@ -27,6 +36,9 @@ class SceneEdits:
         box: Returns the bounding box of the selection, or None.
         areas: Returns the areas of skin and scalp of the selection [m²], or None.
         models: Returns the models of the characters that are loaded.
+
+    Attributes:
+        report: Called with one line for the user.
     """
 
     def __init__(
@@ -40,6 +52,7 @@ class SceneEdits:
     ) -> None:
         self._document, self._active, self._places_now, self._box_now = document, active, places, box
         self._areas_now, self._models_now = areas, models
+        self.report: Callable[[str], object] = lambda _: None
 
     def set_view(self, name: str, value: object) -> None:
         self._document.set_value(ParamRef(VIEW, VIEW, name), value)
@@ -104,7 +117,7 @@ class SceneEdits:
             kind = group_kind()
             group = document.named(kind.new_node(name=kind.label))
             nodes = grouped(self.places, chosen, group)
-            document.set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
+            self._set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
 
     def ungroup_selected(self) -> None:
         """Dissolves the selected groups and selects their content."""
@@ -113,7 +126,7 @@ class SceneEdits:
         if groups:
             freed = [node.id for node in scene.nodes if scene.parents.get(node.id) in groups and node.id not in groups]
             text = f"Ungroup {document.nodes_text(groups)}"
-            document.set_nodes(ungrouped(self.places, groups), text, selection_of(freed))
+            self._set_nodes(ungrouped(self.places, groups), text, selection_of(freed))
 
     @property
     def posed_bones(self) -> list[tuple[NodeId, str]]:
@@ -158,6 +171,8 @@ class SceneEdits:
     ) -> None:
         """Attaches, groups, detaches or reorders nodes as one edit; their world transforms do not change.
 
+        Nodes with keys of their transform move with the new parent.
+
         Args:
             attachment: Their new parent, bone or group; empty for none.
             before: Node that they are listed before, None for the end.
@@ -175,7 +190,54 @@ class SceneEdits:
         if chosen:
             names = document.nodes_text(chosen)
             text = _place_text(scene, names, attachment) if moved else f"Move {names} in the outliner"
-            document.set_nodes(nodes, text)
+            self._set_nodes(nodes, text)
+
+    def set_links(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
+        """Sets parents and bones of nodes as `Document.set_values` does; their world transforms do not change."""
+        links: dict[NodeId, dict[str, Any]] = {}
+        for ref, value in values.items():
+            links.setdefault(ref.owner, {})[ref.name] = value
+        before, changed = self._document.scene, attached_values(self.places, self._document.scene, links)
+        self._document.set_values(changed, gesture, as_keys=False)
+        self._report_keys(before)
+
+    @property
+    def attach_fault(self) -> str:
+        """Reason why no object can be attached to the one that was selected last; "" if one can."""
+        chosen = self._document.selection.nodes
+        return "" if len(chosen) > 1 and set(self._unlocked) & set(chosen[1:]) else "Select an object, then its parent."
+
+    def attach_selected(self) -> None:
+        """Attaches the selected nodes to the one that was selected last."""
+        parent, *others = self._chosen
+        try:
+            self.place_nodes(others, Attachment(node=parent))
+        except ParamError as error:
+            self.report(str(error))
+
+    @property
+    def _attached(self) -> list[NodeId]:
+        return [node_id for node_id in self._unlocked if self._document.scene.node(node_id).attachment.node]
+
+    @property
+    def detach_fault(self) -> str:
+        return "" if self._attached else "Select an attached object first."
+
+    def detach_selected(self) -> None:
+        nodes = put_on(self.places, self._attached, Attachment())
+        self._set_nodes(nodes, f"Detach {self._document.nodes_text(self._attached)}")
+
+    def _set_nodes(self, nodes: Sequence[Node], text: str, selection: Selection | None = None) -> None:
+        """Sets parents, groups and order of nodes, which have the values that keyed settings have now."""
+        before = self._document.scene
+        self._document.set_nodes(placed(before, tuple(nodes)), text, selection)
+        self._report_keys(before)
+
+    def _report_keys(self, before: Scene) -> None:
+        links = {node.id: node.attachment for node in before.nodes}
+        changed = [n for n in self._document.scene.nodes if n.attachment != links.get(n.id, n.attachment)]
+        for node_id, name in keyed_places(changed).items():
+            self.report(f"{before.node(node_id).name} has keys of its {name}: it moves with its new parent.")
 
     @property
     def places(self) -> WorldTransforms:
@@ -188,8 +250,11 @@ class SceneEdits:
 
     def add(self, entry_id: str) -> NodeId:
         """Adds the node of an entry of the Add menu and selects it; raises KeyError if there is no such entry."""
-        entries = {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
-        return self._document.add_node(entries[entry_id].make(self.place))
+        return self._document.add_made(add_entries()[entry_id].make(self.place))[0]
+
+    def reason(self, reason: Callable[[AddPlace], str]) -> str:
+        """Returns why the selection is no place for an entry of the Add menu, a sentence, or ""."""
+        return reason(AddPlace(self._document.scene, self._document.view_state, models=self._models_now()))
 
     def set_all(self, text: str, values: Mapping[NodeId, Mapping[str, Any]]) -> None:
         kinds = {node_id: self._document.scene.node(node_id).kind for node_id in values}

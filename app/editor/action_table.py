@@ -1,3 +1,4 @@
+import functools
 import importlib.metadata
 import platform
 from collections.abc import Callable, Iterator, Mapping
@@ -33,8 +34,8 @@ from sinew.sim.cache.step_store import CacheBudget
 from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
 from sinew.sim.gl.back_end import TITLES, BackEndChoice
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Adds, Command, Panel
+from sinew.sim.kinds import KINDS, add_entries
+from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.printable import titled
 from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.params import Param, params_of
@@ -157,6 +158,10 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                reason=nothing_unlocked),
         Action("edit.ungroup", "&Ungroup", "Dissolve the selected group.", edits.ungroup_selected, ("Ctrl+Shift+G",),
                reason=lambda: "" if any(n.settings.is_group for n in unlocked()) else "Select a group first."),
+        Action("edit.attach", "Attach to Acti&ve", "Attach the other selected objects to the one selected last.",
+               edits.attach_selected, ("Ctrl+P",), reason=lambda: edits.attach_fault),
+        Action("edit.detach", "Detac&h", "Detach the selected objects from their parents.", edits.detach_selected,
+               ("Alt+P",), reason=lambda: edits.detach_fault),
         Action("edit.lock", "&Lock / Unlock", "Protect the selected objects from changes, or unlock them.",
                edits.lock_selected, ("Shift+L",), reason=nothing_selected),
         SEPARATOR,
@@ -263,10 +268,10 @@ def view_menu(
 def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
     """Returns the menu of all actions that add nodes; `AddMenu` arranges them."""
     adds = [
-        Action(f"add.{e.id}", e.label, e.tip, lambda e=e: context.edits.add(e.id), icon=e.icon)
-        for kind in KINDS.values()
-        for e in kind.part(Adds).entries
-    ]
+        Action(f"add.{e.id}", e.label, e.tip, lambda e=e: context.edits.add(e.id), icon=e.icon, reason=e.reason and
+               functools.partial(context.edits.reason, e.reason))
+        for e in add_entries().values()
+    ]  # fmt: skip
     commands = [command_action(c) for panel in kinds.values() for c in panel.adds if isinstance(c, Command)]
     model = Action("add.model", "&Model…", "Add a model from a file.",
                    lambda: _with(context.dialogs.model_path(), files.import_model))  # fmt: skip
@@ -351,6 +356,11 @@ def simulation_menu(
         path = document.path
         return "" if path is not None and is_bake(cache_folder(path)) else "The project has no bake."
 
+    def range_end() -> str:
+        settings = playback.settings
+        name = "the end" if settings.out_point is None else "Out"
+        return f"to {name}, frame {playback.end * settings.rate:.6g}"
+
     def nothing_muted() -> str:
         chosen = document.scene.with_contents(document.selection.nodes)
         simulated = any(KINDS[document.scene.node(node_id).kind].can_be_muted for node_id in chosen)
@@ -362,11 +372,16 @@ def simulation_menu(
         Action("simulate.seek", "Simulate to Play&head",
                "Simulate from the start to the playhead, as fast as possible.", work.seek.start, ("Ctrl+Shift+R",),
                "mdi6.fast-forward", nothing_simulated),
+        Action("simulate.range", "Simulate Ran&ge",
+               "Simulate from the start to the end of the range; the playhead stays.",
+               lambda: work.seek.start(playback.end), reason=nothing_simulated,
+               note=lambda: f"Simulates {range_end()}."),
         Action("simulate.reset", "&Reset Simulation", "Reset the simulation to the first frame.",
                playback.reset_simulation, ("Ctrl+R",), "reset", nothing_simulated),
         SEPARATOR,
         Action("simulate.bake", "&Bake", "Cache the simulation of the selected objects, or of all, on disk.",
-               lambda: work.baking.start(), icon="mdi6.stove", reason=no_bake_possible),
+               lambda: work.baking.start(), icon="mdi6.stove", reason=no_bake_possible,
+               note=lambda: f"Bakes {range_end()}."),
         Action("simulate.free", "&Detach Bake", "Simulate baked objects again; the folder of the bake stays.",
                lambda: work.baking.free(),
                reason=lambda: "" if any(n.baked for n in document.scene.nodes) else "Nothing is baked."),
@@ -448,10 +463,11 @@ def window_menu(window: MainWindow, preferences: Preferences) -> Menu:
 
 def help_menu(
     context: EditorContext, window: MainWindow, kinds: Kinds, show_guide: Callable[[], object],
-    begin_tour: Callable[[], None],
+    show_how: Callable[[], object], begin_tour: Callable[[], None],
 ) -> Menu:  # fmt: skip
     return Menu("He&lp", [
         Action("help.guide", "User &Guide", "Open the guide at the focused panel or row.", show_guide, ("F1",)),
+        Action("help.how", "&How It Works", "Open formulas, sources, accuracy and limits in the guide.", show_how),
         Action("help.tour", "&Tour", "Take a tour in seven steps.", begin_tour),
         Action("help.shortcuts", "&Keyboard Shortcuts", "Search keys and mouse actions.",
                lambda: show_shortcuts(window, kinds), ("?", "Shift+F1")),

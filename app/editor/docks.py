@@ -92,7 +92,8 @@ class Docks(QObject):
             dock.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
             dock.topLevelChanged.connect(lambda _floating, dock=dock: dock.setFocus())
             self._docks[spec.id] = dock
-        self._switches = {spec.id: self._switch(self._docks[spec.id]) for spec in self._drawers}
+        # The title of the timeline changes, and its own entry of the menu with it.
+        self._switches = {spec.id: self._switch(self._docks[spec.id]) for spec in (TIMELINE, *self._drawers)}
         for spec in self._drawers:
             self._docks[spec.id].visibilityChanged.connect(lambda seen, spec=spec: self._note_heights(spec, seen))
         self._docks[TIMELINE.id].installEventFilter(self)
@@ -255,6 +256,13 @@ class Docks(QObject):
         sizes = [min(spec.size, round(window.width() * share)) for spec, share in SHARES.items()]
         window.resizeDocks([self._docks[spec.id] for spec in SHARES], sizes, Qt.Orientation.Horizontal)
         window.resizeDocks([timeline], [TIMELINE.size], Qt.Orientation.Vertical)
+
+    def show_drawn(self, text: str) -> None:
+        """Shows the source of the steps in the title of the timeline; "" for nothing."""
+        dock = self._docks[TIMELINE.id]
+        dock.setWindowTitle(f"{TIMELINE.title} – {text}" if text else TIMELINE.title)
+        dock.setAccessibleDescription(text)
+        dock.widget().setAccessibleDescription(text)
 
     def reveal(self, dock_id: str) -> None:
         self._docks[dock_id].show()

@@ -1,5 +1,6 @@
 """Composition root of the editor: makes all parts and connects them."""
 
+import functools
 import gc
 import signal
 import socket
@@ -54,6 +55,7 @@ from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
 from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
 from sinew.app.timeline.keys_binding import KeysBinding
+from sinew.app.timeline.shown import ShownLine
 from sinew.app.timings.panel import TimingsPanel
 from sinew.app.timings.past_values import PastValues
 from sinew.app.viewport.follow import Follow
@@ -137,7 +139,6 @@ class Editor:
         self.recovering = RecoveryQuestions(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
         self._frame_next = False
-        self._guide: Guide | None = None
         self._build_window()
         for part in (*vars(self).values(), self.output.queue):
             # Connections keep their receivers alive, so that the window must delete all parts.
@@ -164,7 +165,7 @@ class Editor:
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
             self.active, self.scene_files, self.access, self.panels, self.dialogs,
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
-            self.tasks,
+            self.tasks, self.handles.show,
         )  # fmt: skip
         self.access.kernels_changed.connect(self.client.take_texts)
         self.kind_panels = make_panels(self.context)
@@ -172,7 +173,9 @@ class Editor:
         self.panels.inspector.set_panels(self.kind_panels)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
-        self.output = Output(self.document, self.access, self.active, self.dialogs, self.panels)
+        self.output = Output(
+            self.document, self.access, self.active, self.dialogs, self.panels, self.playback, self.baking
+        )  # fmt: skip
         self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -187,6 +190,7 @@ class Editor:
         self.timings = TimingsPanel(
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
         )
+        self.shown_line = ShownLine(self.document, self.playback, self.client, self.baking, self.seek)
         self.distance = BakeDistance(self.client, self.playback)
         self.python = PythonConsole(self.context, self.settings, lambda: self.files.busy)
         panels = {
@@ -220,7 +224,7 @@ class Editor:
             action_table.simulation_menu(context, self.work, self.output, preferences, kinds),
             action_table.timing_menu(self.timings, self.measure, self.compare_back_ends),
             action_table.window_menu(window, preferences),
-            action_table.help_menu(context, window, kinds, self.show_guide, lambda: self.begin_tour()),
+            action_table.help_menu(context, window, kinds, self.show_guide, self.show_how, self.begin_tour),
         )
         window.set_actions(table, lambda: self.edits.place)
 
@@ -265,12 +269,15 @@ class Editor:
         self.client.switched.connect(self.window.show_news, _LATER)
         self.client.paint_requested.connect(self.viewport.show_pending)
         self.playback.simulated.connect(self.window.show_simulation)
+        self.shown_line.changed.connect(self.window.show_drawn)
+        self.tasks.progressed.connect(self.shown_line.refresh)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
         self.scene_files.failed.connect(self.panels.fail)
         self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
+        self.edits.report = self.window.show_news
         self.handles.mode_changed.connect(self.window_state.refresh)
         self._connect_drops()
         self.overlays.empty.chosen.connect(self.files.open)
@@ -504,9 +511,8 @@ class Editor:
             self._frame_next = False
             self._frame(None, is_new=True)
 
-    def _on_drawn(self, drawn: FrameInfo) -> None:
+    def _on_drawn(self, _drawn: FrameInfo) -> None:
         self.playback.report()
-        self.binding.show_rate(drawn.rate)
         if self.client.runner is not None and self.client.runner.is_catching_up:
             self.viewport.update()
 
@@ -527,12 +533,18 @@ class Editor:
 
     def show_guide(self) -> Guide:
         """Opens the guide at the focused panel or row; it may stay open."""
-        if self._guide is None:
-            self._guide = Guide(guide_pages(), guide_texts(), self.window)
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
         kind = self.document.selected.kind if self.document.selected is not None else ""
-        self._guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
-        return self._guide
+        self.guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
+        return self.guide
+
+    def show_how(self) -> None:
+        """Opens the pages of the guide about formulas."""
+        self.guide.open("how/index")
+
+    @functools.cached_property
+    def guide(self) -> Guide:
+        return Guide(guide_pages(), guide_texts(), self.window)
 
 
 def application_theme() -> Theme:

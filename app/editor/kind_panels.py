@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
+from sinew.app.kinds.default_panel import DefaultPanel
 from sinew.app.plugins import plugins
 from sinew.app.plugins.plugins import Plugin, PluginError
 from sinew.app.session.editor_context import EditorContext
@@ -19,7 +20,7 @@ from sinew.widgets.icons import glyph
 def make_panels(context: EditorContext) -> dict[str, Panel]:
     """Creates the panels of all kinds, by kind."""
     made: dict[str, Panel] = {}
-    for kind in [kind for kind in KINDS.values() if kind.part(Form).panel]:
+    for kind in [kind for kind in KINDS.values() if kind.part(Form).panel or kind.system]:
         make, owner = functools.partial(_make, kind), plugins.owner_of(kind.name)
         if owner is None:
             made[kind.name] = make(context)
@@ -30,7 +31,8 @@ def make_panels(context: EditorContext) -> dict[str, Panel]:
 
 
 def _make(kind: Kind, context: EditorContext) -> Panel:
-    panel: Panel = loaded(kind.part(Form).panel)(context)
+    name = kind.part(Form).panel
+    panel: Panel = loaded(name)(context) if name else DefaultPanel(context, kind.name)
     return panel
 
 

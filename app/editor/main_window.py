@@ -14,7 +14,9 @@ from sinew.app.session.bootstrap import APPLICATION
 from sinew.app.session.menus import Menus, Place
 from sinew.app.session.playback import SimulationState
 from sinew.app.tasks import Priority
+from sinew.app.timeline.shown import Shown
 from sinew.sim.kinds.contract import Panel
+from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon
 from sinew.widgets.parts import QuestionBar, packed
@@ -50,7 +52,8 @@ class MainWindow(QMainWindow):
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
         self._kinds = kinds
-        self._is_stale = self._seeks = False
+        self._seeks = self._waits = False
+        self._shown, self._clock = Shown(), ""
         self.question, self.disk_question = QuestionBar(), QuestionBar()
         centre = QWidget()
         packed(QVBoxLayout(centre), self.question, self.disk_question, spacing=0).addWidget(viewport, 1)
@@ -58,14 +61,13 @@ class MainWindow(QMainWindow):
         self.resize(default_size(self.screen().availableGeometry().size()))
         self.docks = Docks(self, panels, (dock for panel in kinds.values() for dock in panel.docks))
         self._build_status_bar()
+        self.docks["timeline"].visibilityChanged.connect(lambda _: self._show_clock())
 
     def set_actions(self, table: Iterable[Menu], place: Place) -> None:
         """Sets the actions and builds the menus; call this once."""
         menus = tuple(table)
         self.actions_table = Actions(self, (action for menu in menus for action in menu.actions()))
         self.menus = Menus(self, menus, self.actions_table, self.docks.toggle_actions(), self._kinds, place)
-        self._seek.setToolTip(self.actions_table["simulate.seek"].toolTip())
-        self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
 
     def show_progress(self, name: str, fraction: float) -> None:
         """Shows the progress of loading and a button to cancel; an empty name hides both."""
@@ -74,8 +76,11 @@ class MainWindow(QMainWindow):
     def show_seek(self, text: str, fraction: float) -> None:
         """Shows the progress of a simulation; an empty text hides it."""
         self._seeks = bool(text)
-        self._seek.setVisible(self._is_stale and not self._seeks)
-        self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
+        self._seek.setVisible(bool(self._shown.remedy) and not self._seeks)
+        if self._waits:
+            self._show_work(text, fraction, "Stop waiting; the playhead stays.", "Stop Waiting")
+        else:
+            self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
     def show_task(self, text: str, fraction: float, priority: int) -> None:
         """Shows the progress of a task; an empty text hides it."""
@@ -88,7 +93,8 @@ class MainWindow(QMainWindow):
         """Shows the progress of a file transfer; an empty text hides it."""
         self._show_work(text, fraction, "Cancel; a half written file is deleted.")
 
-    def _show_work(self, text: str, fraction: float, tip: str) -> None:
+    def _show_work(self, text: str, fraction: float, tip: str, button: str = "Cancel") -> None:
+        self._cancel.setText(button)
         self._cancel.setToolTip(tip)
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))
@@ -107,10 +113,21 @@ class MainWindow(QMainWindow):
         self._passing.start()
 
     def show_simulation(self, state: SimulationState) -> None:
-        """Shows the state of the simulation, with a button to simulate to the playhead if its clock is elsewhere."""
-        self._simulation.setText(simulation_text(state))
-        self._is_stale = state.stale
-        self._seek.setVisible(state.stale and not self._seeks)
+        self._clock, self._waits = simulation_text(state), state.waits
+        self._show_clock()
+
+    def show_drawn(self, shown: Shown) -> None:
+        """Shows the source of the steps in the title of the timeline, and its remedy as a button."""
+        self._shown = shown
+        self.docks.show_drawn(shown.text)
+        self._seek.setText(shown.remedy)
+        self._seek.setVisible(bool(shown.remedy) and not self._seeks)
+        self._show_clock()
+
+    def _show_clock(self) -> None:
+        """Shows the clock of the simulation, and the source of the steps if the timeline is hidden."""
+        text = label_text(self._shown.text) if self.docks["timeline"].isHidden() else ""
+        self._simulation.setText(", ".join(filter(None, (self._clock, text))))
 
     def show_unread(self, count: int) -> None:
         """Shows the number of messages that came while their panel was hidden; 0 hides the button."""
@@ -159,7 +176,8 @@ class MainWindow(QMainWindow):
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
         self._cancel.clicked.connect(self.cancel_requested)
-        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead", flat=True)
+        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "", flat=True)
+        self._seek.clicked.connect(lambda: self._shown.act() if self._shown.act is not None else None)
         self._seek.setObjectName("seek")
         self._seek.hide()
         self.autosave = QLabel()
@@ -203,7 +221,7 @@ class WindowState(QObject):
     def __init__(self, window: MainWindow, document: Document, recent: RecentFiles, files: ProjectFiles) -> None:
         super().__init__(window)
         self._window, self._document, self._recent, self._files = window, document, recent, files
-        document.changed.connect(self.refresh)
+        document.changed.connect(self._follow)
         document.selection_changed.connect(self.refresh)
         document.view_state_changed.connect(lambda _: window.actions_table.refresh("view.orthographic"))
         document.title_changed.connect(self._refresh_title)
@@ -217,6 +235,12 @@ class WindowState(QObject):
     def refresh(self, *_: object) -> None:
         self._window.actions_table.refresh()
 
+    def _follow(self, change: Change) -> None:
+        if change.kind is ChangeKind.VALUE:  # of a field that is dragged, for instance
+            self._window.actions_table.refresh_later()
+        else:
+            self.refresh()
+
     def _refresh_title(self) -> None:
         path = self._document.path
         self._window.setWindowModified(self._document.modified)
@@ -225,8 +249,8 @@ class WindowState(QObject):
 
     def _refresh_history(self, *_: object) -> None:
         stack, actions = self._document.undo_stack, self._window.actions_table
-        actions["edit.undo"].setText(f"&Undo {menu_text(stack.undo_text)}".rstrip())
-        actions["edit.redo"].setText(f"&Redo {menu_text(stack.redo_text)}".rstrip())
+        actions.rename("edit.undo", f"&Undo {menu_text(stack.undo_text)}".rstrip())
+        actions.rename("edit.redo", f"&Redo {menu_text(stack.redo_text)}".rstrip())
         actions.refresh("edit.undo", "edit.redo", "edit.copy_python")
 
     def _refresh_recent(self) -> None:

@@ -50,6 +50,12 @@ def print_line(text: str) -> None:
     print(one_line(text), flush=True)
 
 
+def print_notes(path: Path, notes: Iterable[str]) -> None:
+    """Prints different lines about a written file."""
+    for note in dict.fromkeys(notes):
+        print_line(f"{path}: {note}")
+
+
 def print_warnings(path: Path | str, notes: Iterable[str]) -> None:
     for warning in notes:
         print(f"sinew: {printable(str(path))}: warning: {one_line(warning)}", file=sys.stderr)

@@ -1,4 +1,3 @@
-import argparse
 import sys
 import time
 from types import TracebackType
@@ -57,9 +56,3 @@ def time_left(elapsed: float, fraction: float) -> str:
         return ""
     minutes, hours = seconds // 60 % 60, seconds // 3600
     return f", {hours}:{minutes:02d}:{seconds % 60:02d} left" if hours else f", {minutes}:{seconds % 60:02d} left"
-
-
-def add_progress_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--progress", action="store_true", help=f'print "{LINE} FRACTION" to standard output while running'
-    )

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 import sinew.app
+from sinew.app.failure.errors import CommandError
 from sinew.app.farm.chunks import Chunk
 from sinew.app.headless.scene import OpenedScene
 from sinew.app.plugins import plugins
@@ -23,23 +24,8 @@ from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.images import MipImage
 from sinew.sim.kinds import packages
 
-FREE = {"--output": 1, "--workers": 1, "--scheduler": 1, "--openjd": 1, "--preview": 1, "--cells": 1, "--part": 1,
-        "--progress": 0, "--resume": 0, "--verbose": 0}  # fmt: skip
-"""Options that do not change the content of a part, and the number of their values."""
-
-
-def without(words: Sequence[str], options: dict[str, int]) -> list[str]:
-    """Returns words without some options and their values."""
-    remaining: list[str] = []
-    skipped = 0
-    for word in words:
-        if skipped:
-            skipped -= 1
-        elif (name := word.partition("=")[0]) in options:
-            skipped = 0 if "=" in word else options[name]
-        else:
-            remaining.append(word)
-    return remaining
+PARTS = ".parts-2-"
+"""Between the name of an output and the checksum of what its parts depend on; ".parts-" alone before."""
 
 
 @functools.cache
@@ -59,15 +45,21 @@ def _checksum(places: Iterable[Path]) -> str:
     return sums.hexdigest()
 
 
-def parts_folder(output: Path, scene: OpenedScene, words: Sequence[str]) -> Path:
+def parts_folder(output: Path, scene: OpenedScene, job: bytes) -> Path:
     """Returns the folder for parts of an output.
 
-    Its name depends on the command, the version of the program, and the content of all files and plug-ins.
+    Its name depends on the job, the version of the program, and the content of all files and plug-ins.
+
+    Raises:
+        CommandError: If an earlier version of Sinew has begun the work, whose parts cannot be continued.
     """
+    for old in output.parent.glob(f"{glob.escape(output.name)}.parts-*"):
+        if not old.name.startswith(f"{output.name}{PARTS}"):
+            raise CommandError(old, "", "holds parts by an earlier version of Sinew; remove it to start again")
     used = {*packages(scene.scene.nodes).values()}
     code = [(plugin.package, _checksum(plugin.places)) for plugin in plugins.PLUGINS if plugin.package in used]
     versions = [program_version(), code]
-    sums = hashlib.sha256(msgspec.json.encode([versions, without(words, FREE), scene.scene, scene.view_state]))
+    sums = hashlib.sha256(msgspec.json.encode([versions, job.decode(), scene.scene, scene.view_state]))
     named: dict[str, Any] = {str(node): model for node, model in scene.models.items()}
     for node, model in sorted(scene.models.items()):  # content sums know only the names of materials
         sums.update(f"{node} {model.materials!r};".encode())
@@ -77,7 +69,7 @@ def parts_folder(output: Path, scene: OpenedScene, words: Sequence[str]) -> Path
     for name, content in sorted(named.items()):
         first = content.levels[0] if isinstance(content, MipImage | Panorama) else content
         sums.update(f"{name} {content_sum(first)};".encode())
-    return output.with_name(f"{output.name}.parts-{sums.hexdigest()[:16]}")
+    return output.with_name(f"{output.name}{PARTS}{sums.hexdigest()[:16]}")
 
 
 def finished_chunks(folder: Path, suffix: str) -> list[Chunk]:

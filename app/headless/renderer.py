@@ -8,8 +8,9 @@ import numpy.typing as npt
 from pyglm import glm
 
 from sinew.app.failure.errors import CommandError, print_warnings
-from sinew.app.headless.run import Baker, SceneRun, known_bake
+from sinew.app.headless.run import Baker, SceneRun
 from sinew.app.headless.scene import OpenedScene
+from sinew.sim.cache.bake import Bake
 from sinew.sim.export.image import Layers
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -49,6 +50,7 @@ class Renderer:
         context: A current context.
         size: Width and height [px].
         alpha: Transparent background.
+        bake: Steps that are shown without simulating, see `known_bake`.
         every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
         bakes: Bake the simulated steps when `finish` is called.
         through: Name of a camera of the scene, or "cuts"; replaces other cameras.
@@ -64,6 +66,7 @@ class Renderer:
         size: tuple[int, int],
         *,
         alpha: bool = False,
+        bake: Bake | None = None,
         every_node: bool = False,
         bakes: bool = False,
         through: str = "",
@@ -78,7 +81,8 @@ class Renderer:
         if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:
             raise CommandError(scene.path, f"--camera {through}", "is not a camera")
         self._owns_run = run is None
-        self._run = run or SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
+        self._run = run or SceneRun(context, scene, bake, every_node=every_node)
+        self.notes = self._run.notes
         self.engine = self._run.engine
         self.engine.views.has_backdrop = not alpha
         self._warn(self._run.problems())

@@ -7,8 +7,8 @@ from typing import Self
 from sinew.app.failure.errors import CommandError, print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.scene import OpenedScene
-from sinew.app.project.project_file import cache_folder
-from sinew.sim.cache.bake import Bake, BakeWriter, is_bake
+from sinew.app.project.project_file import cache_folder, is_project
+from sinew.sim.cache.bake import Bake, BakeWriter, bake_note
 from sinew.sim.cache.keys import is_current, node_keys
 from sinew.sim.characters.prepared import prepare_model
 from sinew.sim.gl.back_end import BackEndChoice
@@ -45,9 +45,12 @@ class SceneRun:
     Args:
         context: A current context.
         scene: Its warnings are printed.
-        bake: Steps that are shown without simulating; None simulates everything.
+        bake: Steps that are shown without simulating, see `known_bake`; None simulates everything.
         every_node: Show the bake of every node with the same settings, not only of nodes that show their bake.
         library: Shader programs of another engine of the context.
+
+    Attributes:
+        notes: One line about every bake that is shown, such as "Cape: bake of 600 steps, other settings".
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class SceneRun:
         library: ShaderLibrary | None = None,
     ) -> None:
         self.bake = bake
+        self.notes: list[str] = []
         self.engine = Engine(context, library)
         self.runner = SimulationRunner(self.engine)
         for node_id, model in scene.models.items():
@@ -89,7 +93,7 @@ class SceneRun:
         """Applies an edited scene with the same files; the next step is simulated with it."""
         self._scene = scene
         playback = scene.scene.playback
-        self.engine.simulation.start_time = playback.simulation_start
+        self.engine.stage.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         self.runner.take(playback.start_time)
 
@@ -165,6 +169,7 @@ class SceneRun:
                 print_warnings(self._scene.path, [f"{node.name}: its bake is out of date; {follows}"])
             if baked is not None and (is_now if every_node else node.baked):
                 shown.add(node.id)
+                self.notes.append(bake_note(node.name, len(bake.steps(node.id)), is_of_now=is_now))
         return frozenset(shown)
 
     def keys(self) -> dict[NodeId, str]:
@@ -187,10 +192,13 @@ class BakedNodes:
         return self._bake.state(node, step) if node in self._nodes else None
 
 
-def known_bake(project: Path) -> Bake | None:
-    """Returns the bake of a project, or None; raises BakeError if it cannot be read."""
-    folder = cache_folder(project)
-    return Bake(folder) if is_bake(folder) else None
+def known_bake(project: Path, folder: Path | None = None, *, is_ignored: bool = False) -> Bake | None:
+    """Returns the bake of a project, or one in another folder, which may be empty; None for a model, or if ignored.
+
+    Raises:
+        BakeError: If it cannot be read.
+    """
+    return Bake(folder or cache_folder(project)) if is_project(project) and not is_ignored else None
 
 
 class Baker:

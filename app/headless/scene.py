@@ -18,10 +18,11 @@ from sinew.sim.assets.scene_assets import CONTENTS, Asset, SceneAssets, assets_f
 from sinew.sim.characters.loaded_model import load_textures
 from sinew.sim.characters.materials import MissingImage, missing_images, missing_lines
 from sinew.sim.characters.motions import animated_model
-from sinew.sim.characters.playing import active_clip
+from sinew.sim.characters.playing import active_clip, playing_length
 from sinew.sim.characters.settings import ModelSettings, MotionFile
-from sinew.sim.kinds import KINDS
+from sinew.sim.kinds import KINDS, scene_end
 from sinew.sim.kinds.contract import Files, FileUse
+from sinew.sim.scene.playback import LENGTH, play_range
 from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, Scene, node_named
 from sinew.sim.scene.view_state import ViewState
 
@@ -42,6 +43,12 @@ class OpenedScene:
             return node_named(self.scene, name)
         except LookupError as error:
             raise CommandError(self.path, "", str(error)) from None
+
+    @property
+    def time_range(self) -> tuple[float, float]:
+        """In and out point, else start and end of the scene [s], as in the window."""
+        models = [(node, model) for node in self.scene.characters if (model := self.animated(node.id)) is not None]
+        return play_range(self.scene.playback, scene_end(self.scene, playing_length(models) or LENGTH))
 
     def clip(self) -> Clip | None:
         """Returns the clip of the timeline: of the selected model, else of the first animated one."""

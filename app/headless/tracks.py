@@ -25,7 +25,7 @@ from sinew.sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
 _LENS = ("field_of_view", "orthographic", "height", "near", "far")
-IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}
+IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours", "normals")} | {"points": "positions"}
 """Fields of a track by the meaning of the array."""
 
 

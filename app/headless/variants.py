@@ -1,4 +1,3 @@
-import argparse
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -104,20 +103,6 @@ def joined(images: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool)
             out[:, max(first - 1, 0) : first + 1, :3] = LINE
             out[:, max(first - 1, 0) : first + 1, 3:] = 255
     return out
-
-
-def add_variant_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--beside", action="append", default=[], metavar="method=M|NODE.SETTING=VALUE|PROJECT",
-        help="add a variant; two or more replace the original",
-    )  # fmt: skip
-    parser.add_argument(
-        "--layout", choices=["halves", "split"], default="halves",
-        help="whole images side by side, or one split view (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--label", action="append", default=[], metavar="TEXT", help="label of each variant (default: what differs)"
-    )
 
 
 LINE_SHARE = 1.0 / 30.0  # height of a line of text as a fraction of the image

@@ -3,7 +3,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sinew.app.jobs.settings import ExportSettings, RenderSettings
+from sinew.app.jobs.export import ExportJob
+from sinew.app.jobs.job import form_class
+from sinew.app.jobs.render import RenderJob
 from sinew.app.plugins import plugins
 from sinew.app.project.project_file import PROJECT_SUFFIX
 from sinew.resources import path
@@ -45,8 +47,9 @@ TOUR = (
     ),
     TourStep(
         "Cloth and particles",
-        "Add ▸ Cloth and Add ▸ Emitter on … add one to the character, the selected bone or the ground. Press"
-        " Space and drag the cloth with the left button.",
+        "Select the character: Add ▸ Garment on … dresses it in a skirt, a cape or a dress that fits. Add ▸ Emitter"
+        " on … adds particles to it, the selected bone or the ground. Press Space and drag the cloth with the left"
+        " button.",
         "outliner",
     ),
     TourStep(
@@ -82,8 +85,9 @@ def _default(record: Param) -> str:
 
 
 def guide_pages() -> dict[str, Path]:
-    """Returns the pages of the program and of plug-ins, by name."""
-    return {**plugins.guide_pages(), **{path.stem: path for path in GUIDE.glob(f"*{SUFFIX}")}}
+    """Returns the pages of the program and of plug-ins, by name; pages in a folder are named "folder/page"."""
+    own = {path.relative_to(GUIDE).with_suffix("").as_posix(): path for path in GUIDE.rglob(f"*{SUFFIX}")}
+    return {**plugins.guide_pages(), **own}
 
 
 def _page_of(kind: str) -> str:
@@ -98,7 +102,7 @@ def guide_texts() -> dict[str, str]:
             page = _page_of(name)
             text = settings_text(found, "Settings" if page == name else f"{kind.label}: settings")
             texts[page] = texts.get(page, "") + text
-    chosen = {"Rendering": RenderSettings, "Export": ExportSettings}
+    chosen = {"Rendering": form_class(RenderJob), "Export": form_class(ExportJob)}
     chosen |= {known.name: known.options for known in SCENE_FORMATS if known.options is not None}
     parts = (settings_text(params_of(settings), n) for n, settings in chosen.items())
     return texts | {"output": "".join(parts)}

@@ -1,6 +1,5 @@
-"""Options of commands that can be divided among workers, and the division."""
+"""Division of jobs among workers."""
 
-import argparse
 import contextlib
 import json
 import math
@@ -12,52 +11,25 @@ from sinew.app.failure.errors import CommandError, print_line, print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.farm.chunks import Chunk, TaskError, run_chunks
 from sinew.app.farm.local import LocalWorkers
-from sinew.app.farm.parts import FREE, without
 from sinew.app.farm.scheduler import Scheduler
 from sinew.app.farm.task import TaskResult
-from sinew.app.jobs.options import output_file, require_folder
-from sinew.sim.assets.formats import Format, Formats
+from sinew.app.jobs.job import Command, words_of
+from sinew.app.jobs.options import Divided, Span, require_folder
 from sinew.sim.export.atomic_file import write_atomically
 
-WORKERS_MAX = 64
 TEMPLATE_CHUNKS = 16  # Tasks of a job template
-TEMPLATES = Formats(Format(name="Open Job Description", suffixes=(".json",)))
-
-
-def add_farm_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--workers", type=worker_count, metavar="N", help="divide the work among N processes on this machine"
-    )
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS",
-        help="divide the work among the workers of this dask.distributed scheduler, tls://HOST:PORT; they read the"
-        " same paths in a shared folder",
-    )  # fmt: skip
-    parser.add_argument(
-        "--openjd", type=output_file(TEMPLATES), metavar="FILE",
-        help="write a job template for render farms (Open Job Description) instead of running",
-    )  # fmt: skip
-
-
-def worker_count(text: str) -> int:
-    if not (text.isdecimal() and 1 <= int(text) <= WORKERS_MAX):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {WORKERS_MAX}")
-    return int(text)
-
-
-def is_divided(options: argparse.Namespace) -> bool:
-    return bool(options.workers or options.scheduler)
 
 
 def run_divided(
-    options: argparse.Namespace, label: str, items: Iterable[int], words_of: Callable[[Chunk], Sequence[str]],
-    parts: Path | None = None, take: Callable[[Chunk, TaskResult], object] | None = None,
+    job: Divided, label: str, items: Iterable[int], words_of: Callable[[Chunk], Sequence[str]],
+    output: Path | None = None, parts: Path | None = None, take: Callable[[Chunk, TaskResult], object] | None = None,
     **how: Any,
 ) -> None:  # fmt: skip
-    """Runs items on the workers of the options; prints each of their warnings once.
+    """Runs items on the workers of a job; prints each of their warnings once.
 
     Args:
-        parts: Folder in which commands write, next to the output.
+        output: File that all commands name.
+        parts: Folder in which they write, next to it.
         take: Gets each finished chunk, after its files are there.
         how: More arguments of `run_chunks`.
     """
@@ -77,12 +49,11 @@ def run_divided(
         if take is not None:
             take(chunk, finished)
 
-    if options.workers and options.scheduler:
+    if job.workers and job.scheduler:
         raise CommandError("--workers", "", "does not go with --scheduler, which has workers of its own")
-    output = options.output if parts is not None else None
     with (
-        Scheduler(options.scheduler) if options.scheduler else LocalWorkers(options.workers) as workers,
-        Progress(label, lines=options.progress) as progress,
+        Scheduler(job.scheduler) if job.scheduler else LocalWorkers(job.workers or 1) as workers,
+        Progress(label, lines=job.progress) as progress,
     ):
         try:
             run_chunks(items, workers, words_of, output, took, progress, **how)
@@ -95,33 +66,32 @@ def run_divided(
             raise
 
 
-def chunk_words(command: str, options: argparse.Namespace, option: str) -> Callable[[Chunk], Sequence[str]]:
-    """Returns a function that makes the command of a chunk, whose items follow `option`."""
-    words = [command, *without(options.words, FREE)]
-    return lambda chunk: [*words, option, f"{chunk[0]}:{chunk[1]}"]
+def chunk_words(job: Divided, name: str) -> Callable[[Chunk], Sequence[str]]:
+    """Returns a function that makes the command of a chunk, whose items are the option `name`."""
+    return lambda chunk: [*words_of(job, only_content=True), f"--{name}", str(Span(*chunk))]
 
 
 # --- Open Job Description -------------------------------------------------------------------------------------------
 
 
-def write_template(options: argparse.Namespace, command: str, option: str, items: Sequence[int], project: Path) -> None:
-    """Writes a job template: a step whose tasks are chunks, and a step that joins them."""
+def write_template(job: Divided, openjd: Path, name: str, items: Sequence[int], project: Path, output: Path) -> None:
+    """Writes a job template: a step whose tasks are chunks, the option `name`, and a step that joins them."""
     size = math.ceil(len(items) / TEMPLATE_CHUNKS)
     chunks = [items[place : place + size] for place in range(0, len(items), size)]
-    given = {str(path): str(path.absolute()) for path in vars(options).values() if isinstance(path, Path)}
-    given[str(project)] = "{{Param.Project}}"
-    words = [given.get(word, word) for word in without(options.words, FREE)]
-    words = [command, *words, "--output", "{{Param.Output}}"]
+    words = words_of(
+        job, only_content=True, path_text=lambda p: "{{Param.Project}}" if p == project else str(p.absolute())
+    )
+    words += ["--output", "{{Param.Output}}"]
     numbers = [
         {"name": "First", "type": "INT", "range": [chunk[0] for chunk in chunks]},
         {"name": "Last", "type": "INT", "range": [chunk[-1] for chunk in chunks]},
     ]
-    paths = (("Project", project.absolute(), "IN"), ("Output", options.output.absolute(), "OUT"))
-    below = options.openjd.absolute().parent
+    paths = (("Project", project.absolute(), "IN"), ("Output", output.absolute(), "OUT"))
+    below = openjd.absolute().parent
     needed = [f"-p {name}={path}" for name, path, _ in paths if not path.is_relative_to(below)]
-    save_template(options.openjd, needed, {
+    save_template(openjd, needed, {
         "specificationVersion": "jobtemplate-2023-09",
-        "name": f"Sinew {command} {project.stem}"[:64],
+        "name": f"Sinew {job.command} {project.stem}"[:64],
         "parameterDefinitions": [
             {
                 "name": name, "type": "PATH", "objectType": "FILE", "dataFlow": flow,
@@ -133,7 +103,7 @@ def write_template(options: argparse.Namespace, command: str, option: str, items
             {
                 "name": "Chunks",
                 "parameterSpace": {"taskParameterDefinitions": numbers, "combination": "(First, Last)"},
-                "script": _script([*words, option, "{{Task.Param.First}}:{{Task.Param.Last}}"]),
+                "script": _script([*words, f"--{name}", "{{Task.Param.First}}:{{Task.Param.Last}}"]),
             },
             {
                 "name": "Join",
@@ -144,19 +114,17 @@ def write_template(options: argparse.Namespace, command: str, option: str, items
     })  # fmt: skip
 
 
-def write_verify_template(options: argparse.Namespace, projects: Sequence[Path]) -> None:
-    """Writes a job template with a task for every project."""
-    names = {str(project) for project in projects}
-    words = [word for word in without(options.words, FREE) if word not in names]
+def write_verify_template(openjd: Path, one: Command, projects: Sequence[Path]) -> None:
+    """Writes a job template with a task for every project; `one` verifies the project of a task."""
     paths = [{"name": "Project", "type": "STRING", "range": [str(project.absolute()) for project in projects]}]
-    save_template(options.openjd, (), {
+    save_template(openjd, (), {
         "specificationVersion": "jobtemplate-2023-09",
         "name": "Sinew verify",
         "steps": [
             {
                 "name": "Projects",
                 "parameterSpace": {"taskParameterDefinitions": paths},
-                "script": _script(["verify", "{{Task.Param.Project}}", *words]),
+                "script": _script(words_of(one, only_content=True)),
             }
         ],
     })  # fmt: skip

@@ -1,26 +1,28 @@
-import argparse
 import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
-from sinew.app.failure.errors import CommandError, print_line, print_warnings
-from sinew.app.failure.progress import Progress, add_progress_option
-from sinew.app.headless.run import SceneRun, headless
+from sinew.app.failure.errors import CommandError, print_line, print_notes, print_warnings
+from sinew.app.failure.progress import Progress
+from sinew.app.headless.run import SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, loaded, opened
 from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecorder
+from sinew.app.jobs.job import FORM, PYTHON, WORDS, option
 from sinew.app.jobs.options import (
-    add_format_options,
-    add_output_option,
-    add_permission_options,
-    add_scene_argument,
-    finite_number,
+    BakeFolder,
+    FormatOptions,
+    IgnoreBakes,
+    Opening,
+    ProgressLines,
+    SceneFile,
+    Span,
     format_options,
-    frame_range,
-    permitted,
+    output,
     require_folder,
 )
 from sinew.app.project.project_file import is_project
@@ -50,100 +52,100 @@ SECONDS = 5.0  # [s], default length of scenes without a clip
 RECORDED = 0.8  # fraction of the progress for recording; writing follows
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_format_options(parser, SCENE_FORMATS)
-    add_scene_argument(parser, "export")
-    add_output_option(
-        parser,
-        EXPORT_FORMATS,
-        "file to write; its extension names the format; a single model is converted if the format holds models",
+class ExportJob(Opening, frozen=True, kw_only=True):
+    command = "export"
+    formats = SCENE_FORMATS
+
+    scene: SceneFile
+    output: Annotated[
+        Path,
+        output(EXPORT_FORMATS, "File to write; its extension names the format; a single model is converted if the"
+               " format holds models."),
+    ]  # fmt: skip
+    clip: Annotated[str, option("Animation of the characters, else as in the project.", "NAME", WORDS)] = ""
+    motion: Annotated[Path | None, option("Add the clips of another file to the humanoid model.", "FILE", WORDS)] = None
+    frames: Annotated[
+        Span | None,
+        option("First and last frame, or one; frame 0 is the start.  Without it, from In to Out of a project, else the"
+               " whole scene; of a model the clip once, else 5 seconds.", "A:B",
+               start=Span()),
+    ] = None  # fmt: skip
+    rate: Annotated[
+        float | None,
+        option("Frames per second, 60 without it; a simulation has 60 steps a second, of which 30 uses every second"
+               " one.", "HZ", unit="Hz", lo=0.001, hi=1000.0, soft=(1.0, 60.0), start=60.0),
+    ] = None  # fmt: skip
+    nodes: Annotated[
+        tuple[str, ...],
+        option("Export only this object; repeatable.", "NAME", WORDS | PYTHON, word="node"),
+    ] = ()  # fmt: skip
+    selected: Annotated[
+        bool,
+        option("Export only the selected object, else all visible ones.", at=FORM, label="Selection only"),
+    ] = False  # fmt: skip
+    characters: Annotated[
+        Characters | None,
+        option("Skins on joints, points for every frame, or skins where they are exact (auto, as without).", at=WORDS),
+    ] = None  # fmt: skip
+    children: Annotated[bool, option("Write strands as they are drawn, not their guides.", label="Drawn strands")] = (
+        False
     )
-    parser.add_argument("--clip", metavar="NAME", help="animation of the characters (default: as in the project)")
-    parser.add_argument(
-        "--motion", type=Path, metavar="FILE", help="add the clips of another file to the humanoid model"
-    )
-    parser.add_argument(
-        "--frames", type=frame_range, metavar="A:B",
-        help="first and last frame, or one; frame 0 is the start (default: the clip once, else 5 seconds)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--rate", type=finite_number, metavar="HZ",
-        help="frames per second; a simulation has 60 steps a second, of which 30 uses every second one (default: 60)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--node", action="append", default=[], metavar="NAME", help="export only this object; may be repeated"
-    )
-    parser.add_argument(
-        "--characters", choices=[one.value for one in Characters],
-        help="skins on joints, points for every frame, or skins where they are exact (default: auto)",
-    )  # fmt: skip
-    parser.add_argument("--children", action="store_true", help="write strands as they are drawn, not their guides")
-    add_progress_option(parser)
-    add_permission_options(parser)
+    simulate: IgnoreBakes = False
+    bake: BakeFolder = None
+    options: FormatOptions = ()
+    progress: ProgressLines = False
 
 
-def run(options: argparse.Namespace) -> None:
-    require_folder(options.output)
-    if is_conversion(options):
-        convert(options)
+JOB = ExportJob
+
+
+def run(job: ExportJob) -> None:
+    require_folder(job.output)
+    if is_conversion(job):
+        convert(job)
         return
-    rate = float(STEPS_PER_SECOND) if options.rate is None else options.rate
-    if not 0.0 < rate <= 1000.0:
-        raise CommandError(options.output, f"--rate {rate:g}", "is not between 0 and 1000")
-    if options.output.suffix.lower() not in SCENE_FORMATS.suffixes():
+    if job.output.suffix.lower() not in SCENE_FORMATS.suffixes():
         raise CommandError(
-            options.output, "", f"stores a model without frames; {options.path.name} needs a format with animation"
+            job.output, "", f"stores a model without frames; {job.scene.name} needs a format with animation"
         )
-    format = SCENE_FORMATS.of(options.output)
-    require_package(options.output, format)
-    characters = [f"{CHARACTERS}={options.characters}"] if options.characters else []
-    chosen = format_options(format, [*options.option, *characters], options.output)
-    if options.motion is not None and is_project(options.path):
-        raise CommandError(options.path, "--motion", "is for a model; a project names its motions")
-    shown = opened(options.path, permitted(options), motion=options.motion)
-    scene = as_drawn(shown, options.clip or _first_motion(shown))
-    frames = options.frames or default_frames(scene, rate)
+    format = SCENE_FORMATS.of(job.output)
+    require_package(job.output, format)
+    characters = [f"{CHARACTERS}={job.characters.value}"] if job.characters else []
+    chosen = format_options(format, [*job.options, *characters], job.output)
+    if job.motion is not None and is_project(job.scene):
+        raise CommandError(job.scene, "--motion", "is for a model; a project names its motions")
+    shown = opened(job.scene, job.permitted, motion=job.motion)
+    scene = as_drawn(shown, job.clip or _first_motion(shown))
     with (
         headless() as context,
-        Progress(f"exporting {options.path.name}", lines=options.progress) as progress,
+        Progress(f"exporting {job.scene.name}", lines=job.progress) as progress,
         contextlib.ExitStack() as stack,
     ):
-        run = SceneRun(context, scene)
+        run = SceneRun(context, scene, known_bake(scene.path, job.bake, is_ignored=job.simulate))
         stack.callback(run.release)
-        export_scene(
-            run, scene, options.output, chosen, frames, rate=rate, nodes=options.node,
-            children=options.children, progress=progress,
-        )  # fmt: skip
+        export_scene(run, scene, job, chosen, progress)
         sys.stdout.flush()
 
 
-def default_frames(scene: OpenedScene, rate: float) -> tuple[int, int]:
-    """Returns the first and the last frame: the clip once, else 5 seconds."""
+def default_frames(scene: OpenedScene, rate: float) -> Span:
+    """Returns the frames of the range of a project; of a model those of the clip once, else 5 seconds."""
+    if is_project(scene.path):
+        start, end = scene.time_range
+        return Span(round(start * rate), round(end * rate))
     clip = scene.clip()
     length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
-    return 0, round(length * rate)
+    return Span(0, round(length * rate))
 
 
 def export_scene(
-    run: SceneRun,
-    scene: OpenedScene,
-    output: Path,
-    chosen: msgspec.Struct | None,
-    frames: tuple[int, int],
-    *,
-    rate: float = float(STEPS_PER_SECOND),
-    nodes: Sequence[str] = (),
-    children: bool = False,
-    progress: Callable[[float], None] = lambda _: None,
-) -> None:
-    """Writes the first to the last frame of a scene; prints a line for every file.
+    run: SceneRun, scene: OpenedScene, job: ExportJob, chosen: msgspec.Struct | None,
+    progress: Callable[[float], None],
+) -> None:  # fmt: skip
+    """Writes the frames of a scene as a job says; prints a line for every file.
 
     Args:
         run: At the start of its simulation.
         chosen: Options of the format.
-        rate: Frames per second.
-        nodes: Names; all visible nodes if empty.
-        children: Write strands as they are drawn.
 
     Raises:
         CommandError: If a node fails, or the rate or a name is refused.
@@ -151,21 +153,23 @@ def export_scene(
     """
     for problem in run.problems():
         raise CommandError(scene.path, "", f"node {problem}")
-    first, last = frames
-    strands = StrandChoice.DRAWN if children else StrandChoice.GUIDES
+    output, rate = job.output, float(STEPS_PER_SECOND) if job.rate is None else job.rate
+    frames = job.frames or default_frames(scene, rate)
+    strands = StrandChoice.DRAWN if job.children else StrandChoice.GUIDES
     if isinstance(chosen, AlembicOptions) and chosen.purpose is AlembicPurpose.GROOM:
         strands = StrandChoice.BOTH
-    with contextlib.closing(TrackRecorder(run, scene, rate, nodes, output.parent, strands=strands)) as recorder:
+    with contextlib.closing(TrackRecorder(run, scene, rate, job.nodes, output.parent, strands=strands)) as recorder:
         print_warnings(scene.path, recorder.left)
         with naming(output):  # temporary files lie in the same folder
-            for frame in range(first, last + 1):
+            for done, frame in enumerate(frames.numbers, 1):
                 recorder.add(frame)
-                progress(RECORDED * (frame + 1 - first) / (last + 1 - first))
-            recording = recorder.recording(first)
+                progress(RECORDED * done / len(frames.numbers))
+            recording = recorder.recording(frames.first)
         write_scene(
             recording, output, SCENE_FORMATS.of(output), chosen, print_line,
             lambda line: print_warnings(scene.path, [line]),
         )  # fmt: skip
+    print_notes(output, run.notes)
 
 
 def _first_motion(scene: OpenedScene) -> str | None:
@@ -177,32 +181,32 @@ def _first_motion(scene: OpenedScene) -> str | None:
     return None
 
 
-def is_conversion(options: argparse.Namespace) -> bool:
+def is_conversion(job: ExportJob) -> bool:
     """Returns True if a model file is converted with its own clips; any option that needs a scene prevents it."""
-    chosen = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
+    chosen = (job.frames, job.clip, job.nodes, job.options, job.characters, job.children)
     return (
-        not is_project(options.path)
+        not is_project(job.scene)
         and not any(chosen)
-        and options.rate is None
-        and options.output.suffix.lower() in MODEL_WRITERS.suffixes()
+        and job.rate is None
+        and job.output.suffix.lower() in MODEL_WRITERS.suffixes()
     )
 
 
-def convert(options: argparse.Namespace) -> None:
-    with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
-        raw = read_raw(options.path, progress=progress)
+def convert(job: ExportJob) -> None:
+    with Progress(f"reading {job.scene.name}", lines=job.progress) as progress:
+        raw = read_raw(job.scene, progress=progress)
     model = build_model(raw)
-    if options.motion is not None:
-        settings = ModelSettings(motions=(MotionFile(path=str(options.motion)),))
-        animated, faults = animated_model(model, settings, {options.motion: loaded(options.motion)})
+    if job.motion is not None:
+        settings = ModelSettings(motions=(MotionFile(path=str(job.motion)),))
+        animated, faults = animated_model(model, settings, {job.motion: loaded(job.motion)})
         for _, reason in faults:
-            raise CommandError(options.path, f"--motion {options.motion.name}", reason)
+            raise CommandError(job.scene, f"--motion {job.motion.name}", reason)
         add_clips(raw, animated.clips[len(model.clips) :])
         model = animated
-    MODEL_WRITERS.of(options.output).save(raw, options.output)
-    print_warnings(options.path, [*raw.warnings, *missing_lines(missing_images(model, ()))])
+    MODEL_WRITERS.of(job.output).save(raw, job.output)
+    print_warnings(job.scene, [*raw.warnings, *missing_lines(missing_images(model, ()))])
     held = (counted(len(model.mesh.triangles), "triangle"), counted(len(model.clips), "clip"))
-    print_line(f"{options.output}: {', '.join(held)}, {size_text(options.output.stat().st_size)}")
+    print_line(f"{job.output}: {', '.join(held)}, {size_text(job.output.stat().st_size)}")
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:

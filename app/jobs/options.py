@@ -1,74 +1,167 @@
-import argparse
-import enum
-import math
+"""Options that several jobs have, and what they are checked for."""
+
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self, TypeVar
 
 import msgspec
 
 from sinew.app.failure.errors import CommandError
+from sinew.app.failure.progress import LINE
+from sinew.app.jobs.job import ANYWHERE, FORM, WORDS, Command, Value, option
+from sinew.app.plugins import plugins
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project
 from sinew.sim.assets.formats import MODEL_FORMATS, Format, Formats
 from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.kinds import packages
 from sinew.sim.refusal import refusal
-from sinew.sim.scene.params import params_of, range_text, switch_of, value_text
+from sinew.sim.scene.params import param, params_of, switch_of
+from sinew.sim.scene.scene import Scene
 
+C = TypeVar("C", bound=Command)
 FRAME_MAX, PICTURES_MAX = 10**9, 100_000
+SIDE_MAX = 8192
+TEMPLATES = Formats(Format(name="Open Job Description", suffixes=(".json",)))
 
 
-def whole_number(lo: int, hi: int | None = None) -> Callable[[str], int]:
-    """Returns a parser of whole numbers from `lo` to `hi`."""
+class Span(Value, frozen=True):
+    """First and last frame."""
 
-    def parsed(text: str) -> int:
-        if not (text.isdecimal() and lo <= int(text) and (hi is None or int(text) <= hi)):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {lo}{f' to {hi}' if hi else ''}")
-        return int(text)
+    first: Annotated[
+        int, param("First frame; frame 0 is the start.", label="First frame", lo=0, hi=10**6, soft=(0, 1000))
+    ] = 0
+    last: Annotated[int, param("Last frame.", label="Last frame", lo=0, hi=10**6, soft=(0, 1000))] = 0
 
-    return parsed
+    @classmethod
+    def of(cls, value: Any) -> "Span":
+        """Converts "A:B", "A", a range, or first and last frame."""
+        if isinstance(value, range) and value.step == 1:
+            value = value.start, value.stop - 1
+        value = ":".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+        match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", value)
+        if match is None:
+            raise ValueError(f"{value!r} is not A:B with whole numbers from 0")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise ValueError(f"{value!r} ends before it starts")
+        if last > FRAME_MAX or last - first >= PICTURES_MAX:
+            raise ValueError(f"{value!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} frames")
+        return cls(first, last)
+
+    @classmethod
+    def of_form(cls, **parts: int) -> "Span":
+        return cls(parts["first"], max(parts["first"], parts["last"]))
+
+    def __str__(self) -> str:
+        return f"{self.first}:{self.last}"
+
+    @property
+    def numbers(self) -> range:
+        return range(self.first, self.last + 1)
 
 
-def finite_number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
+class Size(Value, frozen=True):
+    width: Annotated[int, param("Width of the image.", unit="px", lo=16, hi=SIDE_MAX, soft=(320, 3840))] = 1280
+    height: Annotated[int, param("Height of the image.", unit="px", lo=16, hi=SIDE_MAX, soft=(180, 2160))] = 720
+
+    @classmethod
+    def of(cls, value: Any) -> "Size":
+        """Converts "WxH", or width and height."""
+        value = "x".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+        match = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", value)
+        if match is None or not all(0 < int(side) <= SIDE_MAX for side in match.groups()):
+            raise ValueError(f"{value!r} is not WxH with sides from 1 to {SIDE_MAX}")
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}"
 
 
-def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
-    def checked(text: str) -> Path:
-        try:
-            formats.of(Path(text))
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-        return Path(text)
+ProgressLines = Annotated[
+    bool, option(f'Print "{LINE} FRACTION" to standard output while running.', at=WORDS, content=False)
+]
+Outside = Annotated[
+    bool,
+    option("Read files that a project names outside its own folder and the one above it, also on other machines.",
+           at=WORDS),
+]  # fmt: skip
+BackEnd = Annotated[
+    BackEndChoice,
+    option("GPU back end of simulation and skinning: transform feedback, compute (OpenGL 4.3), or the faster one.",
+           at=WORDS),
+]  # fmt: skip
+SceneFile = Annotated[
+    Path,
+    option(f"Model or project ({'|'.join((*MODEL_FORMATS.suffixes(), PROJECT_SUFFIX))}).", "MODEL|PROJECT", WORDS,
+           is_argument=True),
+]  # fmt: skip
+BakeFolder = Annotated[
+    Path | None, option("The bake that is shown, else that of the project.", "FOLDER", WORDS),
+]  # fmt: skip
+IgnoreBakes = Annotated[
+    bool, option("Ignore bakes; simulate with the current settings.", at=ANYWHERE, label="Ignore bakes")
+]
+ProjectFile = Annotated[Path, option("Project to simulate, from its start.", "PROJECT", WORDS, is_argument=True)]
+FormatOptions = Annotated[
+    tuple[str, ...], option("Option of the format, see below; repeatable.", "NAME=VALUE", WORDS, word="option")
+]
 
-    return checked
+
+def output(formats: Formats[Any], doc: str = "File to write.") -> msgspec.Meta:
+    return option(doc, "FILE", WORDS, content=False, formats=formats)
 
 
-def any_of(formats: Formats[Any]) -> str:
-    """Returns the suffixes of formats for a help text, such as ".npz|.obj"."""
-    return "|".join(formats.suffixes())
+class Opening(Command, frozen=True, kw_only=True):
+    """What a project may do."""
 
-
-def add_back_end_option(
-    parser: argparse.ArgumentParser, default: BackEndChoice | None = BackEndChoice.AUTO, more: str = ""
-) -> None:
-    """Adds the option `--backend`; its default None means the choice made in the editor."""
-    parser.add_argument(
-        "--backend",
-        type=BackEndChoice,
-        choices=list(BackEndChoice),
-        default=default,
-        metavar=f"{{{','.join(BackEndChoice)}}}",
-        help="GPU back end of simulation and skinning: transform feedback, compute (OpenGL 4.3), or the faster one"
-        f"{more} (default: {'as chosen in the editor' if default is None else default})",
+    allow_outside: Outside = False
+    no_kernels: Annotated[bool, option("Use the shipped shaders instead of the kernels of the project.", at=WORDS)] = (
+        False
     )
+
+    @property
+    def permitted(self) -> Permitted:
+        return Permitted(outside=self.allow_outside, kernels=not self.no_kernels)
+
+
+class Divided(Opening, frozen=True, kw_only=True):
+    """Where a long job runs."""
+
+    workers: Annotated[
+        int | None,
+        option("Processes on this machine that share the work.", "N", WORDS | FORM, content=False,
+               label="Processes", lo=1, hi=64, soft=(1, 8), off=1),
+    ] = None  # fmt: skip
+    scheduler: Annotated[
+        str,
+        option("Address of a dask.distributed scheduler whose workers do the work instead, such as tls://farm:8786. The"
+               " project must lie in a folder that all machines share.", "ADDRESS", WORDS | FORM, content=False),
+    ] = ""  # fmt: skip
+    openjd: Annotated[
+        Path | None,
+        option("Write a job template for render farms (Open Job Description) instead of running.", "FILE", WORDS,
+               content=False, formats=TEMPLATES),
+    ] = None  # fmt: skip
+    backend: BackEnd = BackEndChoice.AUTO
+    progress: ProgressLines = False
+
+    @classmethod
+    def of_form(cls, **values: Any) -> Self:
+        return cls(**{**values, "workers": None} if values["scheduler"] else values)
+
+    @property
+    def is_divided(self) -> bool:
+        return bool(self.workers or self.scheduler)
+
+
+def with_plugins(job: C, scene: Scene) -> C:
+    """Returns a job whose processes have the plug-ins of a scene."""
+    if plugins.is_off:
+        return msgspec.structs.replace(job, no_plugins=True)
+    needed = dict.fromkeys((*job.require_plugin, *packages(scene.nodes).values()))
+    return msgspec.structs.replace(job, require_plugin=tuple(needed))
 
 
 def require_folder(path: Path) -> None:
@@ -79,19 +172,9 @@ def require_folder(path: Path) -> None:
         raise CommandError(path, "", "is a folder")
 
 
-def frame_range(text: str) -> tuple[int, int]:
-    """Parses `A:B` or `A`."""
-    match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0")
-    first, last = int(match[1]), int(match[2] or match[1])
-    if last < first:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
-    if last > FRAME_MAX or last - first >= PICTURES_MAX:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} frames"
-        )
-    return first, last
+def require_project(path: Path) -> None:
+    if not is_project(path):
+        raise CommandError(path, "", f"is not a project ({PROJECT_SUFFIX})")
 
 
 def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.Struct | None:
@@ -112,59 +195,3 @@ def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.
     except msgspec.ValidationError as error:
         raise CommandError(path, f"--option {' '.join(texts)}", ": ".join(refusal(error)).strip(": ")) from error
     return made
-
-
-def option_lines(formats: Formats[Any]) -> str:
-    lines = []
-    for format in formats:
-        for record in params_of(format.options) if format.options else ():
-            choices = (
-                "|".join(str(member.value) for member in record.type) if issubclass(record.type, enum.Enum) else ""
-            )
-            allowed = f" ({choices or range_text(record.declared)})" if choices or range_text(record.declared) else ""
-            default = value_text(record.default)
-            lines.append(f"  {format.suffixes[0]} {record.name}{allowed}: {record.declared.doc} Default: {default}.")
-    return "\n".join(["options of formats:", *lines]) if lines else ""
-
-
-def add_outside_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--allow-outside",
-        action="store_true",
-        help="read files that a project names outside its own folder and the one above it, also on other machines",
-    )
-
-
-def add_permission_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of `permitted`."""
-    add_outside_option(parser)
-    parser.add_argument(
-        "--no-kernels", action="store_true", help="use the shipped shaders instead of the kernels of the project"
-    )
-
-
-def permitted(options: argparse.Namespace) -> Permitted:
-    return Permitted(outside=options.allow_outside, kernels=not options.no_kernels)
-
-
-def add_scene_argument(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Adds the argument of the model or project; `verb` completes "what to ..." in the help."""
-    kinds = f"{any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX}"
-    parser.add_argument("path", type=Path, metavar="MODEL|PROJECT", help=f"what to {verb} ({kinds})")
-
-
-def add_output_option(parser: argparse.ArgumentParser, formats: Formats[Any], help: str | None = None) -> None:
-    metavar = f"FILE{any_of(formats)}"
-    parser.add_argument("--output", required=True, type=output_file(formats), metavar=metavar, help=help)
-
-
-def add_format_options(parser: argparse.ArgumentParser, formats: Formats[Any]) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = option_lines(formats)
-    text = "option of the format, see below; repeatable"
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
-
-
-def require_project(path: Path) -> None:
-    if not is_project(path):
-        raise CommandError(path, "", f"is not a project ({PROJECT_SUFFIX})")

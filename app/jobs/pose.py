@@ -1,12 +1,14 @@
-import argparse
+import enum
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.app.failure.errors import CommandError, print_line
 from sinew.app.headless.scene import loaded
-from sinew.app.jobs.options import add_output_option, any_of, finite_number, require_folder, whole_number
+from sinew.app.jobs.job import WORDS, Command, option
+from sinew.app.jobs.options import output, require_folder
 from sinew.app.project.project_file import is_project
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.animation.pose import Pose
@@ -25,72 +27,74 @@ Float32 = npt.NDArray[np.float32]
 TIME_TOLERANCE = 1e-6  # [s] beyond the end that mean the last key: files store rounded lengths (1.19999993 s)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help=f"model file ({any_of(MODEL_FORMATS)})")
-    parser.add_argument("--clip", metavar="NAME|INDEX", help="animation; the first one by default")
-    parser.add_argument(
-        "--motion",
-        type=Path,
-        metavar="FILE",
-        help="play the clip of another file on the humanoid model",
-    )
-    moment = parser.add_mutually_exclusive_group()
-    moment.add_argument(
-        "--time", type=finite_number, metavar="SECONDS", help="time in the clip; the bind pose by default"
-    )
-    moment.add_argument(
-        "--frame", type=finite_number, metavar="F", help="time as the number of a key, may be fractional"
-    )
-    parser.add_argument(
-        "--scene", type=whole_number(0), metavar="N", help="number of the scene of a glTF file; its own default"
-    )
-    parser.add_argument(
-        "--method",
-        choices=[method.value for method in SkinningMethod],
-        default=SkinningMethod.LBS.value,
-        help="how joint transforms are blended (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--backend",
-        choices=["gpu", *BackEndChoice, "reference"],
-        default="gpu",
-        help="gpu: as in the viewport; tf, compute: with this back end; reference: double precision on the CPU"
-        " (default: %(default)s)",
-    )
-    add_output_option(parser, SURFACE_WRITERS)
+class PoseBackEnd(enum.Enum):
+    GPU = "gpu"
+    AUTO = "auto"
+    TF = "tf"
+    COMPUTE = "compute"
+    REFERENCE = "reference"
 
 
-def run(options: argparse.Namespace) -> None:
-    require_folder(options.output)
-    if is_project(options.model):
-        raise CommandError(options.model, "", "is a project; pose needs a model; export and simulate take projects")
-    model = loaded(options.model, None if options.scene is None else GltfOptions(scene=options.scene))
-    clip = chosen_clip(model, options.clip) if options.motion is None else motion_of(options, model)
-    time = chosen_time(model, clip, options.time, options.frame)
+class PoseJob(Command, frozen=True, kw_only=True):
+    command = "pose"
+
+    model: Annotated[
+        Path, option(f"Model file ({'|'.join(MODEL_FORMATS.suffixes())}).", "MODEL", WORDS, is_argument=True)
+    ]
+    clip: Annotated[str | None, option("Animation, else the first one.", "NAME|INDEX", WORDS)] = None
+    motion: Annotated[Path | None, option("Play the clip of another file on the humanoid model.", "FILE", WORDS)] = None
+    time: Annotated[
+        float | None, option("Time in the clip; the bind pose without it.", "SECONDS", WORDS, instead_of="moment")
+    ] = None
+    frame: Annotated[
+        float | None,
+        option("Time as the number of a key, may be fractional.", "F", WORDS, instead_of="moment"),
+    ] = None  # fmt: skip
+    scene: Annotated[int | None, option("Number of the scene of a glTF file, else its default.", "N", WORDS, lo=0)] = (
+        None
+    )
+    method: Annotated[SkinningMethod, option("How joint transforms are blended.", at=WORDS)] = SkinningMethod.LBS
+    backend: Annotated[
+        PoseBackEnd,
+        option("As in the viewport (gpu), with this back end (auto, tf, compute), or in double precision on the CPU"
+               " (reference).", at=WORDS),
+    ] = PoseBackEnd.GPU  # fmt: skip
+    output: Annotated[Path, output(SURFACE_WRITERS)]
+
+
+JOB = PoseJob
+
+
+def run(job: PoseJob) -> None:
+    require_folder(job.output)
+    if is_project(job.model):
+        raise CommandError(job.model, "", "is a project; pose needs a model; export and simulate take projects")
+    model = loaded(job.model, None if job.scene is None else GltfOptions(scene=job.scene))
+    clip = chosen_clip(model, job.clip) if job.motion is None else motion_of(job, job.motion, model)
+    time = chosen_time(model, clip, job.time, job.frame)
     pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
     pose = BoneModifiers(model).applied(pose, ModelSettings(), time or 0.0, (0.0, 0.0), NO_INPUTS)
-    method = SkinningMethod(options.method)
-    if options.backend == "reference":
-        positions, normals = skin_by_reference(model, pose, method)
+    if job.backend is PoseBackEnd.REFERENCE:
+        positions, normals = skin_by_reference(model, pose, job.method)
     else:
-        choice = BackEndChoice.AUTO if options.backend == "gpu" else BackEndChoice(options.backend)
-        positions, normals = skin_on_gpu(model, pose, method, choice)
+        choice = BackEndChoice.AUTO if job.backend is PoseBackEnd.GPU else BackEndChoice(job.backend.value)
+        positions, normals = skin_on_gpu(model, pose, job.method, choice)
     surface = surface_of(model, positions, normals, pose, time or 0.0)
-    SURFACE_WRITERS.of(options.output).save(surface, options.output)
+    SURFACE_WRITERS.of(job.output).save(surface, job.output)
     moment = "bind pose" if clip is None or time is None else f"clip {clip.name!r} at {time:.3f} s"
-    print_line(f"{options.output}: {counted(len(positions), 'vertex', 'vertices')}, {moment}")
+    print_line(f"{job.output}: {counted(len(positions), 'vertex', 'vertices')}, {moment}")
 
 
-def motion_of(options: argparse.Namespace, model: CharacterModel) -> Clip:
+def motion_of(job: PoseJob, motion: Path, model: CharacterModel) -> Clip:
     """Returns the clip of `--motion`; raises CommandError if there is none, or a model is no human body."""
-    source = loaded(options.motion)
-    clip = chosen_clip(source, options.clip)
+    source = loaded(motion)
+    clip = chosen_clip(source, job.clip)
     if clip is None:
-        raise CommandError(options.motion, "", "has no clips")
+        raise CommandError(motion, "", "has no clips")
     try:
         return retargeted_clip(clip, source, model)
     except RetargetError as error:
-        raise CommandError(options.model, f"--motion {options.motion.name}", str(error)) from error
+        raise CommandError(job.model, f"--motion {motion.name}", str(error)) from error
 
 
 def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:

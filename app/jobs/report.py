@@ -1,4 +1,3 @@
-import argparse
 import base64
 import hashlib
 import html
@@ -9,29 +8,24 @@ import platform
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import numpy as np
 
 from sinew.app.failure.errors import print_line
-from sinew.app.failure.progress import Progress, add_progress_option
+from sinew.app.failure.progress import Progress
 from sinew.app.headless.renderer import Renderer, default_samples
-from sinew.app.headless.run import headless
+from sinew.app.headless.run import headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened
-from sinew.app.jobs.options import (
-    add_output_option,
-    add_permission_options,
-    add_scene_argument,
-    frame_range,
-    permitted,
-    require_folder,
-)
+from sinew.app.jobs.job import WORDS, option, record_of
+from sinew.app.jobs.options import Opening, ProgressLines, SceneFile, Span, output, require_folder
 from sinew.app.jobs.render import frame_times
 from sinew.sim.export.formats import PAGE_FORMATS
 from sinew.sim.export.image import write_png
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import packages
-from sinew.sim.kinds.contract import stop_reason, warning_of
+from sinew.sim.kinds.contract import Measures, System, stop_reason, warning_of
 from sinew.sim.printable import counted, printable, size_text
 from sinew.sim.profile.history import summary
 from sinew.sim.profile.sample import FrameSample, SceneMoment
@@ -44,24 +38,27 @@ SIZE = (960, 540)
 Row = Sequence[object]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_scene_argument(parser, "report on")
-    add_output_option(parser, PAGE_FORMATS)
-    parser.add_argument(
-        "--frames", type=frame_range, default=(0, FRAMES - 1), metavar="A:B",
-        help=f"frames that are simulated, drawn and measured (default: 0:{FRAMES - 1})",
-    )  # fmt: skip
-    add_progress_option(parser)
-    add_permission_options(parser)
+class ReportJob(Opening, frozen=True, kw_only=True):
+    command = "report"
+
+    scene: SceneFile
+    output: Annotated[Path, output(PAGE_FORMATS)]
+    frames: Annotated[Span, option("Frames that are simulated, drawn and measured.", "A:B", WORDS)] = Span(
+        0, FRAMES - 1
+    )
+    progress: ProgressLines = False
 
 
-def run(options: argparse.Namespace) -> None:
-    require_folder(options.output)
-    scene = opened(options.path, permitted(options))
-    times = frame_times(scene, *options.frames)
-    label = f"measuring {options.path.name}"
-    with headless() as context, Progress(label, lines=options.progress) as progress:
-        renderer = Renderer(context, scene, SIZE)
+JOB = ReportJob
+
+
+def run(job: ReportJob) -> None:
+    require_folder(job.output)
+    scene = opened(job.scene, job.permitted)
+    times = frame_times(scene, job.frames)
+    label = f"measuring {job.scene.name}"
+    with headless() as context, Progress(label, lines=job.progress) as progress:
+        renderer = Renderer(context, scene, SIZE, bake=known_bake(scene.path))
         try:
             camera = renderer.camera(None, [times[0], times[-1]])
             samples: list[FrameSample] = []
@@ -69,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
             context.timers.switch(True)
             for index, time in enumerate(times):
                 renderer.picture([time], camera)
-                context.timers.finish_frame(SceneMoment(options.frames[0] + index, time))
+                context.timers.finish_frame(SceneMoment(job.frames.first + index, time))
                 samples += context.timers.poll()
                 progress((index + 1) / len(times))
             samples += context.timers.poll()
@@ -77,10 +74,12 @@ def run(options: argparse.Namespace) -> None:
             context.timers.switch(False)
             renderer.samples = default_samples(scene.scene)
             pixels = renderer.picture([times[-1]], camera)
-            parts = {
+            parts: dict[str, Sequence[Row]] = {
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),
+                **measures(scene, renderer.engine),
                 "Checksums of the result (SHA-256)": checksums(scene, renderer.engine),
+                "Options": [("option", "value"), *record_of(job)],
                 "Made with": versions(context, packages(scene.scene.nodes).values()),
                 "Settings that differ from their defaults": changed_settings(scene),
             }
@@ -88,10 +87,10 @@ def run(options: argparse.Namespace) -> None:
             renderer.release()
     picture = io.BytesIO()
     write_png(pixels, picture)
-    caption = f"frame {options.frames[1]}, {times[-1]:.3f} s"
-    text = page(options.path.stem, base64.b64encode(picture.getvalue()).decode(), caption, parts)
-    PAGE_FORMATS.of(options.output).save(text, options.output)
-    print_line(f"{options.output}: {counted(len(times), 'frame')}, {size_text(options.output.stat().st_size)}")
+    caption = f"frame {job.frames.last}, {times[-1]:.3f} s"
+    text = page(job.scene.stem, base64.b64encode(picture.getvalue()).decode(), caption, parts)
+    PAGE_FORMATS.of(job.output).save(text, job.output)
+    print_line(f"{job.output}: {counted(len(times), 'frame')}, {size_text(job.output.stat().st_size)}")
 
 
 def changed_settings(scene: OpenedScene) -> list[Row]:
@@ -142,6 +141,17 @@ def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
         state = stop_reason(system) or muted or ("stable" if system.is_ready else "waits for a file")
         rows.append((node.name or node.id, state, warning_of(system) or "none"))
     return rows if len(rows) > 1 else [("nothing is simulated",)]
+
+
+def measures(scene: OpenedScene, engine: Engine) -> dict[str, list[Row]]:
+    """Returns the quantities of the systems that measure themselves, at the end; nothing without any."""
+    rows: list[Row] = [("object", "measure", "value", "unit")]
+    for node in scene.scene.nodes:
+        system = engine.simulation.systems.get(node.id)
+        if isinstance(system, Measures) and isinstance(system, System) and system.is_ready:
+            found = system.measures().items()
+            rows += [(node.name or node.id, name, f"{value:.4g}", system.units.get(name, "")) for name, value in found]
+    return {"Measures at the end": rows} if len(rows) > 1 else {}
 
 
 def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:

@@ -1,103 +1,102 @@
-import argparse
 import contextlib
 import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sinew.app.failure.errors import CommandError, EndRequest, Interrupted, print_line, print_warnings
+from sinew.app.failure.errors import CommandError, EndRequest, Interrupted, print_line, print_notes, print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.jobs.job import WORDS, option
 from sinew.app.jobs.options import (
-    add_back_end_option,
-    add_output_option,
-    add_permission_options,
-    finite_number,
-    permitted,
+    BackEnd,
+    BakeFolder,
+    IgnoreBakes,
+    Opening,
+    ProjectFile,
+    output,
     require_folder,
     require_project,
-    whole_number,
 )
 from sinew.sim.export.atomic_file import naming
 from sinew.sim.export.formats import ARRAY_WRITERS
 from sinew.sim.export.npz import FrameArrays
+from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.kinds.contract import Array
 from sinew.sim.printable import counted, size_text
 from sinew.sim.scene.clock import STEP_TIME
 
-STEPS = 300
 STEPS_MAX = 10**9
 
-step_count = whole_number(0, STEPS_MAX)
+
+class SimulateJob(Opening, frozen=True, kw_only=True):
+    command = "simulate"
+
+    project: ProjectFile
+    steps: Annotated[
+        int | None,
+        option("Steps of 1/60 s of scene time; without it, up to Out, else to the end of the scene.", "N", WORDS,
+               instead_of="length", lo=0, hi=STEPS_MAX),
+    ] = None  # fmt: skip
+    seconds: Annotated[
+        float | None,
+        option("Length in scene time, to the nearest step.", "S", WORDS, instead_of="length", unit="s", lo=0.0,
+               hi=STEPS_MAX * STEP_TIME),
+    ] = None  # fmt: skip
+    every: Annotated[int, option("Write every Kth step.", "K", WORDS, lo=1, hi=STEPS_MAX)] = 1
+    output: Annotated[Path, output(ARRAY_WRITERS)]
+    partial: Annotated[
+        bool, option("When interrupted, write the steps so far; interrupted again, write nothing.", at=WORDS)
+    ] = False
+    backend: BackEnd = BackEndChoice.AUTO
+    simulate: IgnoreBakes = False
+    bake: BakeFolder = None
+    cache: Annotated[
+        bool, option("Bake the steps, and use the bake of the project where its settings are the same.", at=WORDS)
+    ] = False
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--steps", type=step_count, metavar="N", help=f"steps of 1/60 s of scene time (default: {STEPS})"
-    )
-    length.add_argument("--seconds", type=seconds, metavar="S", help="length in scene time, to the nearest step")
-    parser.add_argument(
-        "--every",
-        type=whole_number(1, STEPS_MAX),
-        default=1,
-        metavar="K",
-        help="write every Kth step (default: %(default)s)",
-    )
-    add_output_option(parser, ARRAY_WRITERS)
-    parser.add_argument(
-        "--partial",
-        action="store_true",
-        help="when interrupted, write the steps so far; interrupted again, write nothing",
-    )
-    add_back_end_option(parser)
-    parser.add_argument(
-        "--cache",
-        action="store_true",
-        help="bake the steps, and use the bake of the project where its settings are the same",
-    )
-    add_permission_options(parser)
+JOB = SimulateJob
 
 
-def run(options: argparse.Namespace) -> None:
-    require_folder(options.output)
-    require_project(options.project)
-    steps = STEPS if options.steps is None else options.steps
-    if options.seconds is not None:
-        steps = round(options.seconds / STEP_TIME)
-    scene = opened(options.project, permitted(options))
-    text = options.project.read_text(encoding="utf-8")
-    with headless(options.backend) as context, Progress(f"simulating {options.project.name}") as progress:
-        run = SceneRun(context, scene, known_bake(options.project), every_node=options.cache)
-        baker = Baker(run, options.project, context.capabilities.renderer) if options.cache else None
+def run(job: SimulateJob) -> None:
+    require_folder(job.output)
+    require_project(job.project)
+    scene = opened(job.project, job.permitted)
+    end = scene.time_range[1] - scene.scene.playback.start_time if job.seconds is None else job.seconds
+    steps = round(end / STEP_TIME) if job.steps is None else job.steps
+    text = job.project.read_text(encoding="utf-8")
+    with headless(job.backend) as context, Progress(f"simulating {job.project.name}") as progress:
+        run = SceneRun(context, scene, known_bake(job.project, job.bake, is_ignored=job.simulate), every_node=job.cache)
+        baker = Baker(run, job.project, context.capabilities.renderer) if job.cache else None
         request = EndRequest()
         with (
-            recorder(run, scene, steps // options.every + 1, options.output) as recorded,
-            request if options.partial else contextlib.nullcontext(),
+            recorder(run, scene, steps // job.every + 1, job.output) as recorded,
+            request if job.partial else contextlib.nullcontext(),
             baker or contextlib.nullcontext(),
         ):
-            for step in range(0, steps + 1, options.every):
+            for step in range(0, steps + 1, job.every):
                 refuse(scene, run.advance_to(step, baker))
-                with naming(options.output):  # temporary files lie in the same folder
+                with naming(job.output):  # temporary files lie in the same folder
                     recorded.add()
                 progress(step / max(steps, 1))
                 if request.number:
-                    print_warnings(options.output, [f"contains the steps up to {step} of {steps}"])
+                    print_warnings(job.output, [f"contains the steps up to {step} of {steps}"])
                     break
             if baker is not None:
                 baker.finish()
-            ARRAY_WRITERS.of(options.output).save(
-                recorded.arrays(options.every, text, run.engine.library.back_ends), options.output
+            ARRAY_WRITERS.of(job.output).save(
+                recorded.arrays(job.every, text, run.engine.library.back_ends), job.output
             )
         run.release()
-    size = size_text(options.output.stat().st_size)
-    print_line(f"{options.output}: {counted(step, 'step')}, {step * STEP_TIME:.2f} s, {size}")
+    size = size_text(job.output.stat().st_size)
+    print_line(f"{job.output}: {counted(step, 'step')}, {step * STEP_TIME:.2f} s, {size}")
+    print_notes(job.output, run.notes)
     if request.number:
         raise Interrupted(request.number)
 
@@ -176,10 +175,3 @@ def array_name(scene: OpenedScene, name: str) -> str:
     if any(letter == "\0" or "\ud800" <= letter < "\ue000" for letter in name):
         raise CommandError(scene.path, f"node {name!r}", "the name has characters that cannot be written; rename it")
     return name
-
-
-def seconds(text: str) -> float:
-    value = finite_number(text)
-    if not 0.0 <= value <= STEPS_MAX * STEP_TIME:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0 to {STEPS_MAX * STEP_TIME:.0f} seconds")
-    return value

@@ -1,4 +1,3 @@
-import argparse
 import csv
 import io
 import math
@@ -7,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -14,29 +14,18 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from sinew.app.failure.errors import CommandError, print_line
-from sinew.app.failure.progress import Progress, add_progress_option
+from sinew.app.failure.progress import Progress
 from sinew.app.farm.parts import finished_chunks, parts_folder, remove_parts
 from sinew.app.headless.run import SceneRun, headless
 from sinew.app.headless.scene import OpenedScene, opened
-from sinew.app.jobs.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
-from sinew.app.jobs.options import (
-    add_back_end_option,
-    add_permission_options,
-    any_of,
-    frame_range,
-    output_file,
-    permitted,
-    require_folder,
-    require_project,
-)
-from sinew.app.jobs.render import picture_size
-from sinew.app.jobs.simulate import step_count
-from sinew.app.plugins.plugins import options_of_child
+from sinew.app.jobs.divide import chunk_words, run_divided, write_template
+from sinew.app.jobs.job import WORDS, content_of, option
+from sinew.app.jobs.options import Divided, ProjectFile, Size, Span, require_folder, require_project, with_plugins
+from sinew.app.jobs.simulate import STEPS_MAX
 from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import Measures
 from sinew.sim.printable import cell_text, counted
 from sinew.sim.scene.camera import Camera
@@ -57,80 +46,80 @@ class SweptCell(msgspec.Struct):
     image: bytes = b""  # RGB of the last step, row 0 at the top; empty without pictures
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
-    parser.add_argument(
-        "--set", action="append", required=True, metavar="NODE.PARAM=VALUES", dest="axes",
-        help="values of a setting: 4,8,16 or 0:10:5 (from:to:count) or 100:4000:log:8; runs all combinations",
-    )  # fmt: skip
-    parser.add_argument(
-        "--steps", type=step_count, default=STEPS, metavar="N", help="steps of 1/60 s (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--measure", default="", metavar="NAMES", help="columns, such as strain,energy,time (default: all)"
-    )
-    parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the table, comma separated")
-    parser.add_argument(
-        "--pictures", type=output_file(IMAGE_WRITERS), metavar=f"FILE{any_of(IMAGE_WRITERS)}",
-        help="contact sheet of the last frames",
-    )  # fmt: skip
-    parser.add_argument(
-        "--cells", type=frame_range, metavar="A:B",
-        help="run only these combinations, counted from 0, and keep them next to the table until --workers joins them",
-    )  # fmt: skip
-    parser.add_argument(
-        "--size", type=picture_size, default=(320, 240), metavar="WxH", help="size of an image (default: 320x240)"
-    )
-    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_permission_options):
-        add_option(parser)
+class SweepJob(Divided, frozen=True, kw_only=True):
+    command = "sweep"
+
+    project: ProjectFile
+    axes: Annotated[
+        tuple[str, ...],
+        option("Values of a setting: 4,8,16 or 0:10:5 (from:to:count) or 100:4000:log:8; repeatable, runs all"
+               " combinations.", "NODE.PARAM=VALUES", WORDS, word="set"),
+    ]  # fmt: skip
+    steps: Annotated[int, option("Steps of 1/60 s.", "N", WORDS, lo=0, hi=STEPS_MAX)] = STEPS
+    measure: Annotated[str, option("Columns, such as strain,energy,time; all without it.", "NAMES", WORDS)] = ""
+    output: Annotated[Path, option("The table, comma separated.", "FILE", WORDS, content=False)]
+    pictures: Annotated[
+        Path | None, option("Contact sheet of the last frames.", "FILE", WORDS, formats=IMAGE_WRITERS)
+    ] = None
+    cells: Annotated[
+        Span | None,
+        option("Run only these combinations, counted from 0, and keep them next to the table until --workers joins"
+               " them.", "A:B", WORDS, content=False),
+    ] = None  # fmt: skip
+    size: Annotated[Size, option("Size of an image.", "WxH", WORDS)] = Size(320, 240)
 
 
-def run(options: argparse.Namespace) -> None:
+JOB = SweepJob
+
+
+def run(job: SweepJob) -> None:
     """Runs all combinations, in this process or divided; raises CommandError if a setting or a name is invalid."""
-    for output in (options.output, options.pictures):
-        if output is not None and options.cells is None:
+    for output in (job.output, job.pictures):
+        if output is not None and job.cells is None:
             require_folder(output)
-    require_project(options.project)
-    scene = opened(options.project, permitted(options))
-    options.words += options_of_child(packages(scene.scene.nodes).values(), options.words)
+    require_project(job.project)
+    scene = opened(job.project, job.permitted)
+    job = with_plugins(job, scene.scene)
     try:
-        axes = [axis_of(scene.scene, text) for text in options.axes]
+        axes = [axis_of(scene.scene, text) for text in job.axes]
         runs = list(combinations(axes))
     except (SweepError, ParamError) as error:
-        raise CommandError(options.project, "--set", str(error)) from error
-    if options.openjd is not None:
-        write_template(options, "sweep", "--cells", range(len(runs)), options.project)
-    elif options.cells is not None:
-        first, last = options.cells
+        raise CommandError(job.project, "--set", str(error)) from error
+    if job.openjd is not None:
+        write_template(job, job.openjd, "cells", range(len(runs)), job.project, job.output)
+    elif job.cells is not None:
+        first, last = job.cells.first, job.cells.last
         if last >= len(runs):
-            raise CommandError(options.project, f"--cells {first}:{last}", f"there are cells 0 to {len(runs) - 1}")
-        done = _simulated(options, scene, axes, runs[first : last + 1])
-        parts = parts_folder(options.output, scene, options.words)
+            raise CommandError(job.project, f"--cells {job.cells}", f"there are cells 0 to {len(runs) - 1}")
+        done = _simulated(job, scene, axes, runs[first : last + 1])
+        parts = parts_folder(job.output, scene, content_of(job))
         parts.mkdir(exist_ok=True)
         write_atomically(parts / f"{first}-{last}{PART}", msgspec.msgpack.encode(done))
         print_line(f"{parts / f'{first}-{last}{PART}'}: {counted(len(done), 'combination')}")
-    elif is_divided(options):
-        _write(options, axes, _divided(options, runs, parts_folder(options.output, scene, options.words)))
-        remove_parts(options.output)
+    elif job.is_divided:
+        _write(job, axes, _divided(job, runs, parts_folder(job.output, scene, content_of(job))))
+        remove_parts(job.output)
     else:
-        _write(options, axes, _simulated(options, scene, axes, runs))
+        _write(job, axes, _simulated(job, scene, axes, runs))
 
 
 def _simulated(
-    options: argparse.Namespace, scene: OpenedScene, axes: Sequence[SweepAxis], runs: Sequence[tuple[object, ...]]
+    job: SweepJob, scene: OpenedScene, axes: Sequence[SweepAxis], runs: Sequence[tuple[object, ...]]
 ) -> list[SweptCell]:
     cells = []
     with (
-        headless(options.backend) as context,
-        Progress(f"sweeping {options.project.name}", lines=options.progress) as progress,
+        headless(job.backend) as context,
+        Progress(f"sweeping {job.project.name}", lines=job.progress) as progress,
     ):
         run = SceneRun(context, scene)
         if not run.engine.simulation.states():
-            raise CommandError(options.project, "", "contains no simulation")
-        target = Framebuffer(context, options.size, label="contact sheet") if options.pictures else None
+            raise CommandError(job.project, "", "contains no simulation")
+        target = (
+            Framebuffer(context, (job.size.width, job.size.height), label="contact sheet") if job.pictures else None
+        )
         camera = scene.view_state.camera if scene.view_state is not None else Camera()
         for number, values in enumerate(runs):
-            cell = SweptCell(outcome(run, scene, axes, values, options.steps))
+            cell = SweptCell(outcome(run, scene, axes, values, job.steps))
             if target is not None:
                 run.engine.refresh(time.monotonic())
                 run.engine.draw(target, camera)
@@ -143,13 +132,13 @@ def _simulated(
     return cells
 
 
-def _divided(options: argparse.Namespace, runs: Sequence[tuple[object, ...]], parts: Path) -> list[SweptCell]:
+def _divided(job: SweepJob, runs: Sequence[tuple[object, ...]], parts: Path) -> list[SweptCell]:
     """Runs the cells that have no part on workers, and reads all parts."""
     known = {cell for first, last in finished_chunks(parts, PART) for cell in range(first, last + 1)}
     missing = [cell for cell in range(len(runs)) if cell not in known]
     if missing:
-        words_of = chunk_words("sweep", options, "--cells")
-        run_divided(options, f"sweeping {options.project.name}", missing, words_of, parts)
+        words = chunk_words(job, "cells")
+        run_divided(job, f"sweeping {job.project.name}", missing, words, job.output, parts)
     cells: dict[int, SweptCell] = {}
     for first, last in finished_chunks(parts, PART):
         data = (parts / f"{first}-{last}{PART}").read_bytes()
@@ -160,16 +149,16 @@ def _divided(options: argparse.Namespace, runs: Sequence[tuple[object, ...]], pa
     ]
 
 
-def _write(options: argparse.Namespace, axes: Sequence[SweepAxis], cells: Sequence[SweptCell]) -> None:
+def _write(job: SweepJob, axes: Sequence[SweepAxis], cells: Sequence[SweptCell]) -> None:
     outcomes = [cell.outcome for cell in cells]
-    names = columns(outcomes, options.measure, options.project)
-    write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
-    print_line(f"{options.output}: {counted(len(outcomes), 'combination')} of {counted(options.steps, 'step')}")
-    if options.pictures is not None:
-        width, height = options.size
-        images = [np.frombuffer(cell.image, np.uint8).reshape(height, width, 3) for cell in cells]
-        IMAGE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, images), options.pictures)
-        print_line(f"{options.pictures}: {counted(len(images), 'image')}")
+    names = columns(outcomes, job.measure, job.project)
+    write_atomically(job.output, table(axes, outcomes, names).encode("utf-8"))
+    print_line(f"{job.output}: {counted(len(outcomes), 'combination')} of {counted(job.steps, 'step')}")
+    if job.pictures is not None:
+        shape = job.size.height, job.size.width, 3
+        images = [np.frombuffer(cell.image, np.uint8).reshape(shape) for cell in cells]
+        IMAGE_WRITERS.of(job.pictures).save(contact_sheet(axes, outcomes, images), job.pictures)
+        print_line(f"{job.pictures}: {counted(len(images), 'image')}")
 
 
 def outcome(

@@ -1,25 +1,24 @@
 """The command `sinew verify`: simulates a bake again; reports the first step that differs, arrays and distance."""
 
-import argparse
 import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.app.failure.errors import DONE, FAILED, CommandError, print_failure, print_line, print_warnings
-from sinew.app.failure.progress import Progress, add_progress_option
+from sinew.app.failure.progress import Progress
 from sinew.app.farm.chunks import Chunk
-from sinew.app.farm.parts import FREE, without
 from sinew.app.farm.task import TaskResult
 from sinew.app.headless.run import SceneRun, headless
 from sinew.app.headless.scene import opened
-from sinew.app.jobs.divide import add_farm_options, is_divided, run_divided, write_verify_template
-from sinew.app.jobs.options import add_back_end_option, add_permission_options, permitted, require_project
+from sinew.app.jobs.divide import run_divided, write_verify_template
+from sinew.app.jobs.job import FORM, WORDS, option, words_of
+from sinew.app.jobs.options import Divided, require_project
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
 from sinew.sim.assets.raw import ModelError
@@ -27,12 +26,11 @@ from sinew.sim.cache.bake import Bake, BakeError, is_bake
 from sinew.sim.cache.keys import is_current
 from sinew.sim.kinds import KINDS, packages
 from sinew.sim.kinds.contract import System
+from sinew.sim.kinds.differences import Arrays, difference_text, differing, state_fields
 from sinew.sim.printable import counted
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import NodeId
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(slots=True)
@@ -41,6 +39,7 @@ class Difference:
 
     first: int  # First step that differs
     names: tuple[str, ...] = ()  # Arrays that differ then; empty if only other state does
+    example: str = ""  # The element that differs most then
     # Largest distance of a particle from its baked position, over all steps [m]; NaN if unknown.
     distance: float = math.nan
     step: int = 0  # Step of that distance
@@ -49,8 +48,9 @@ class Difference:
 
     def take(self, step: int, here: Arrays, there: Arrays) -> None:
         if step == self.first:
-            both = {name: (array, there.get(name)) for name, array in here.items()}
-            self.names = tuple(n for n, (a, b) in both.items() if b is None or a.tobytes() != b.tobytes())
+            self.names = differing(here, there)
+            if self.names:
+                self.example = difference_text(self.names[0], here[self.names[0]], there.get(self.names[0]))
         now, baked = (arrays.get("positions", np.zeros((0, 3))).astype(np.float64) for arrays in (here, there))
         if now.shape != baked.shape:
             return
@@ -59,42 +59,64 @@ class Difference:
             self.distance, self.step, self.particle = farthest, step, int(np.nanargmax(distances))
             self.place = tuple(baked.reshape(-1, 3)[self.particle].tolist())
 
+    def take_states(self, here: bytes, there: bytes) -> None:
+        """Names what differs in the states of the first step, if no array does."""
+        if not self.names:
+            own, other = state_fields(here), state_fields(there)
+            name = next(iter(differing(own, other)), "")
+            self.example = difference_text(name, own[name], other.get(name)) if name else ""
+
     def __str__(self) -> str:
         what = f" in its {' and '.join(self.names)}" if self.names else ""
         reported = f"step {self.first} is the first that differs{what}"
-        if not self.distance > 0.0:
-            return reported
-        where = ", ".join(f"{number:.3f}" for number in self.place)
-        return f"{reported}, by up to {self.distance:.3g} m, at step {self.step} in particle {self.particle} ({where})"
+        if self.distance > 0.0:
+            where = ", ".join(f"{number:.3f}" for number in self.place)
+            reported += f", by up to {self.distance:.3g} m, at step {self.step} in particle {self.particle} ({where})"
+        return f"{reported}; {self.example} at step {self.first}" if self.example else reported
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("projects", type=Path, nargs="+", metavar="PROJECT", help="projects whose bakes are verified")
-    parser.add_argument("--bake", type=Path, metavar="FOLDER", help="the bake (default: the bake of the project)")
-    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_permission_options):
-        add_option(parser)
+class VerifyJob(Divided, frozen=True, kw_only=True):
+    command = "verify"
+
+    projects: Annotated[
+        tuple[Path, ...], option("Projects whose bakes are verified.", "PROJECT", WORDS, is_argument=True)
+    ]
+    bake: Annotated[Path | None, option("The bake, else that of the project.", "FOLDER", WORDS)] = None
+    allow_outside: Annotated[
+        bool,
+        option("Read files that a project names outside its own folder and the one above it, also on other machines.",
+               at=WORDS | FORM, label="Files elsewhere"),
+    ] = False  # fmt: skip
+    no_kernels: Annotated[
+        bool,
+        option("Use the shipped shaders instead of the kernels of the project.", at=WORDS | FORM, start=True,
+               label="Without kernels"),
+    ] = False  # fmt: skip
 
 
-def run(options: argparse.Namespace) -> int:
+JOB = VerifyJob
+
+
+def run(job: VerifyJob) -> int:
     """Verifies bakes, here or divided; reports each failure and continues."""
-    projects: list[Path] = options.projects
-    if options.bake is not None and len(projects) > 1:
+    projects = job.projects
+    if job.bake is not None and len(projects) > 1:
         raise CommandError("--bake", "", "goes with one project")
-    if options.openjd is not None:
-        write_verify_template(options, projects)
+    if job.openjd is not None:
+        write_verify_template(job.openjd, _alone(job, Path("{{Task.Param.Project}}")), projects)
         return DONE
-    if is_divided(options):
-        return _divided(options)
+    if job.is_divided:
+        return _divided(job)
     status = DONE
     several = counted(len(projects), "project") if len(projects) > 1 else projects[0].name
-    with Progress(f"verifying {several}", lines=options.progress) as progress:
+    with Progress(f"verifying {several}", lines=job.progress) as progress:
         for number, project in enumerate(projects):
             try:
-                line = verified(project, options, _share(progress, number, len(projects)))
+                line = verified(project, job, _share(progress, number, len(projects)))
             except (CommandError, BakeError, ModelError, ProjectError) as error:
                 if len(projects) == 1:
                     raise
-                print_failure(error, verbose=options.verbose)
+                print_failure(error, verbose=job.verbose)
                 status = FAILED
             else:
                 print_line(f"{project}: {line}" if len(projects) > 1 else line)
@@ -105,10 +127,12 @@ def _share(progress: Progress, number: int, count: int) -> Callable[[float], Non
     return lambda share: progress((number + share) / count)
 
 
-def _divided(options: argparse.Namespace) -> int:
-    projects: list[Path] = options.projects
-    names = {str(project) for project in projects}
-    words = ["verify", *(word for word in without(options.words, FREE) if word not in names)]
+def _alone(job: VerifyJob, project: Path) -> VerifyJob:
+    return msgspec.structs.replace(job, projects=(project,))
+
+
+def _divided(job: VerifyJob) -> int:
+    projects = job.projects
     failed = []
 
     def take(chunk: Chunk, finished: TaskResult) -> None:
@@ -119,13 +143,14 @@ def _divided(options: argparse.Namespace) -> int:
             print_line(f"{projects[chunk[0]]}: {line}" if len(projects) > 1 else line)
 
     run_divided(
-        options, "verifying", range(len(projects)), lambda chunk: [*words, str(projects[chunk[0]])], take=take,
-        largest=1, keeps_failed=True,
+        job, "verifying", range(len(projects)),
+        lambda chunk: words_of(_alone(job, projects[chunk[0]]), only_content=True), take=take, largest=1,
+        keeps_failed=True,
     )  # fmt: skip
     return FAILED if failed else DONE
 
 
-def verified(project: Path, options: argparse.Namespace, progress: Callable[[float], object]) -> str:
+def verified(project: Path, job: VerifyJob, progress: Callable[[float], object]) -> str:
     """Verifies a bake and returns a line about it.
 
     Raises:
@@ -133,8 +158,8 @@ def verified(project: Path, options: argparse.Namespace, progress: Callable[[flo
         BakeError: If the bake cannot be read.
     """
     require_project(project)
-    scene = opened(project, permitted(options))
-    folder: Path = options.bake or cache_folder(project)
+    scene = opened(project, job.permitted)
+    folder: Path = job.bake or cache_folder(project)
     if not is_bake(folder):
         raise CommandError(project, "", f"has no baked steps; {folder.name} is missing")
     bake = Bake(folder)
@@ -147,7 +172,7 @@ def verified(project: Path, options: argparse.Namespace, progress: Callable[[flo
     nodes = {node for node in nodes if len(bake.steps(node))}
     if not nodes:
         raise CommandError(folder, "", "contains no steps of nodes of the project")
-    with headless(options.backend) as context:
+    with headless(job.backend) as context:
         runner = SceneRun(context, scene)
         here = context.capabilities.renderer
         if bake.index.renderer != here:
@@ -160,24 +185,28 @@ def verified(project: Path, options: argparse.Namespace, progress: Callable[[flo
             if not is_current(bake.index.nodes[node].key, world, scene.scene.node(node)):
                 print_warnings(project, [f"{scene.scene.node(node).name}: its bake is out of date"])
         last = max(bake.steps(node)[-1] for node in nodes)
-        differing: dict[NodeId, Difference] = {}
+        found: dict[NodeId, Difference] = {}
         for step in range(max(min(bake.steps(node)[0] for node in nodes), runner.runner.preroll), last + 1):
             runner.advance_to(step - runner.runner.preroll)
             for node in sorted(nodes):
                 baked = bake.state(node, step)
-                if baked is not None and baked != runner.engine.simulation.systems[node].snapshot().packed():
+                own = runner.engine.simulation.systems[node].snapshot().packed() if baked is not None else None
+                if baked is not None and own is not None and baked != own:
                     arrays = both(runner.engine, node, baked)
                     if arrays is None:
                         bake.spoil(node, step, "cannot be read")
                     else:
-                        differing.setdefault(node, Difference(step)).take(step, *arrays)
+                        difference = found.setdefault(node, Difference(step))
+                        difference.take(step, *arrays)
+                        if step == difference.first:
+                            difference.take_states(own, baked)
             progress(step / max(last, 1))
         runner.release()
     refuse_damaged(bake, {node: scene.scene.node(node).name for node in sorted(nodes)})
-    found = sorted(differing.items(), key=lambda pair: pair[1].first)
-    for node, difference in found[1:]:
+    ordered = sorted(found.items(), key=lambda pair: pair[1].first)
+    for node, difference in ordered[1:]:
         print_warnings(project, [f"{scene.scene.node(node).name}: {difference}"])
-    for node, difference in found:
+    for node, difference in ordered:
         raise CommandError(project, scene.scene.node(node).name, str(difference))
     steps = max(len(bake.steps(node)) for node in nodes)
     return f"{counted(len(nodes), 'node')}, {steps} steps, bit-identical"

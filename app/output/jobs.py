@@ -10,21 +10,23 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
 from sinew.app.document.document import Document
 from sinew.app.failure.progress import LINE, time_left
 from sinew.app.headless.image_sink import NUMBERED
-from sinew.app.plugins.plugins import options_of_child
+from sinew.app.jobs.job import Command, words_of
+from sinew.app.jobs.options import Opening, with_plugins
 from sinew.app.project.access import FileAccess
-from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, save_project
 from sinew.app.project.project_json import ProjectError
-from sinew.sim.kinds import packages
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import ParamError
 
+J = TypeVar("J", bound=Opening)
 PATIENCE = 5000  # [ms] that a cancelled job may take to end before it is killed
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
@@ -33,9 +35,8 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 @dataclass(slots=True, eq=False)
 class OutputJob:
     path: Path
-    words: list[str]  # Arguments of the command
+    command: Command
     folder: tempfile.TemporaryDirectory[str]  # With a copy of the project
-    permitted: Permitted
     state: str = WAITING  # One of the constants above
     share: float = 0.0  # Finished fraction, 0 to 1
     text: str = ""  # Last message: a note, or why it failed
@@ -127,14 +128,12 @@ class JobQueue(QObject):
             raise
         return folder, path
 
-    @property
-    def permitted(self) -> Permitted:
-        """What a copy by `snapshot` may do."""
-        return Permitted(outside=True, kernels=self._access.takes_kernels)
+    def for_copy(self, job: J) -> J:
+        """Returns a job for a copy by `snapshot`, which may do what the user has allowed the project."""
+        return msgspec.structs.replace(job, allow_outside=True, no_kernels=not self._access.takes_kernels)
 
     def add(self, job: OutputJob) -> None:
-        job.words += job.permitted.words
-        job.words += options_of_child(packages(self._document.scene.nodes).values())
+        job.command = with_plugins(job.command, self._document.scene)
         self.jobs.append(job)
         self._waiting.append(job)
         self.changed.emit(job)
@@ -170,7 +169,7 @@ class JobQueue(QObject):
         process.readyReadStandardOutput.connect(lambda: self._read(job, process))
         process.finished.connect(lambda status, _how: self._finished(job, process, status))
         process.errorOccurred.connect(lambda error: self._could_not_start(job, process, error))
-        process.start(sys.executable, ["-m", "sinew", *job.words, "--progress"])
+        process.start(sys.executable, ["-m", "sinew", *words_of(job.command), "--progress"])
         self.changed.emit(job)
 
     def _read(self, job: OutputJob, process: QProcess) -> None:

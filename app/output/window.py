@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl
@@ -17,13 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sinew.app.jobs.settings import ExportSettings, RenderSettings, VerifySettings, missing_codecs
+from sinew.app.jobs.export import ExportJob
+from sinew.app.jobs.job import form_class
+from sinew.app.jobs.render import RenderJob
+from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
+from sinew.app.output.pictures import missing_codecs
 from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.inspector.editors import MakeChoices, SettingsForm
 from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE, SPACE_WIDE, dress
+
+SCENE, IN_TO_OUT, PLAYHEAD = "Scene", "In to Out", "Playhead"
+_ENABLED = Qt.ItemDataRole.UserRole - 1  # Of a QComboBox: 0 disables an item
 
 PREVIEW = QSize(256, 144)  # [px], largest size
 
@@ -31,17 +38,14 @@ PREVIEW_PERIOD = 500  # [ms] between two checks for a new preview
 
 
 class OutputWindow(QDialog):
-    """Window of renderings and exports that may stay open.
-
-    `export` gets settings, the format and its options; `cameras` lists the cameras of the scene.
-    """
+    """Window of renderings and exports that may stay open; `cameras` lists the cameras of the scene."""
 
     def __init__(
         self,
         queue: JobQueue,
-        render: Callable[[RenderSettings], None],
-        export: Callable[[ExportSettings, SceneFormat, msgspec.Struct | None], None],
-        verify: Callable[[VerifySettings], None],
+        render: Callable[[], None],
+        export: Callable[[], None],
+        verify: Callable[[], None],
         cameras: MakeChoices,
         parent: QWidget | None = None,
     ) -> None:
@@ -49,13 +53,16 @@ class OutputWindow(QDialog):
         self.setWindowTitle("Render, Export and Verify")
         self._queue = queue
         self._offered: dict[SettingsForm, tuple[int, int, float]] = {}
-        self.render_form = SettingsForm(RenderSettings(), cameras)
-        self.export_form = SettingsForm(ExportSettings())
-        self.verify_form, self.verify_button = SettingsForm(VerifySettings()), QPushButton("Verify…")
+        self._spans: dict[str, tuple[float, float]] = {}
+        self.bakes = BakeNotes()
+        self.render_form = SettingsForm(form_class(RenderJob)(), cameras)
+        self.export_form = SettingsForm(form_class(ExportJob)())
+        self.verify_form, self.verify_button = SettingsForm(form_class(VerifyJob)()), QPushButton("Verify…")
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
-        self.render_button.clicked.connect(lambda: render(self.render_settings))
-        self.export_button.clicked.connect(lambda: export(self.export_settings, self.format, self.options))
-        self.verify_button.clicked.connect(lambda: verify(self.verify_settings))
+        self.render_button.clicked.connect(lambda: render())
+        self.export_button.clicked.connect(lambda: export())
+        self.verify_button.clicked.connect(lambda: verify())
+        self.render_frames, self.export_frames = (self._frames_of(one) for one in (self.render_form, self.export_form))
         self._build_pages()
         self._build_list()
         self.setMinimumWidth(self.fontMetrics().height() * 30)
@@ -77,10 +84,18 @@ class OutputWindow(QDialog):
         self.missing_codecs = codecs
         self.refusal = _hint()
         self.refusal.hide()
-        packed(QVBoxLayout(drawn), codecs, self.render_form, self.refusal, spacing=SPACE_WIDE)
+        packed(
+            QVBoxLayout(drawn),
+            codecs,
+            _labelled(self.render_frames),
+            self.render_form,
+            self.refusal,
+            spacing=SPACE_WIDE,
+        )
         self.tabs.addTab(_page(drawn, self.render_button), "Render Animation")
         shown = QWidget()
-        packed(QVBoxLayout(shown), self.formats, self.missing, self.export_form, self._option_place, spacing=SPACE_WIDE)
+        parts = self.formats, self.missing, _labelled(self.export_frames), self.export_form, self._option_place
+        packed(QVBoxLayout(shown), *parts, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
         self.tabs.addTab(_page(self.verify_form, self.verify_button), "Verify Bakes")
         self.formats.currentIndexChanged.connect(lambda _: self._show_options())
@@ -102,7 +117,7 @@ class OutputWindow(QDialog):
         scrolled.setMinimumHeight(self.fontMetrics().height() * 9)
         dress(scrolled)
         packed(
-            QVBoxLayout(self), self.tabs, self._nothing, (scrolled, 1), self.preview,
+            QVBoxLayout(self), self.bakes, self.tabs, self._nothing, (scrolled, 1), self.preview,
             spacing=SPACE_WIDE, margins=SPACE_WIDE,
         )  # fmt: skip
         self._scrolled = scrolled
@@ -113,10 +128,6 @@ class OutputWindow(QDialog):
         chosen: SceneFormat = self.formats.currentData()
         return chosen
 
-    @property
-    def options(self) -> msgspec.Struct | None:
-        return self.options_of(self.format)
-
     def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
         """Returns options as last chosen; None if the options of the format were never shown."""
         form = self._options.get(format.name)
@@ -125,7 +136,7 @@ class OutputWindow(QDialog):
     def show_page(self, page: int, format: SceneFormat | None = None) -> None:
         """Shows the page of renderings, 0, exports, 1, or verifications, 2."""
         self.tabs.setCurrentIndex(page)
-        self.render_form.show_values(camera=self.render_settings.camera)
+        self.render_form.show_values(camera=self.render_form.settings.camera)
         if format is not None:
             self.formats.setCurrentIndex(self.formats.findText(format.name, Qt.MatchFlag.MatchStartsWith))
         self.show()
@@ -137,33 +148,35 @@ class OutputWindow(QDialog):
         self.refusal.setVisible(bool(reason))
         self._grow()
 
-    def offer(self, start: float, end: float, rate: float) -> None:
-        """Sets the frame range to the scene, from a start to an end [s], unless the user has changed it.
+    def offer(self, spans: dict[str, tuple[float, float]], rate: float) -> None:
+        """Offers spans by name, from a start to an end [s]; fills in one unless the user has changed the frames.
 
         Renderings use the frame rate of the scene; exports contain every step of the simulation.
         """
-        for form, held, at in (
-            (self.render_form, self.render_settings, rate),
-            (self.export_form, self.export_settings, 1.0 / STEP_TIME),
+        self._spans, name = spans, IN_TO_OUT if IN_TO_OUT in spans else SCENE
+        for box, form, at in (
+            (self.render_frames, self.render_form, rate),
+            (self.export_frames, self.export_form, 1.0 / STEP_TIME),
         ):
+            box.setItemData(box.findText(IN_TO_OUT), None if IN_TO_OUT in spans else 0, _ENABLED)
+            held = form.settings
             if (held.first, held.last, held.rate) == self._offered.get(form, (0, 0, held.rate)):
-                self._offered[form] = (round(start * at), round(end * at), at)
-                form.show_values(**dict(zip(("first", "last", "rate"), self._offered[form], strict=True)))
+                box.setCurrentText(name)
+                self._fill(form, name, at)
 
-    @property
-    def render_settings(self) -> RenderSettings:
-        assert isinstance(self.render_form.settings, RenderSettings)
-        return self.render_form.settings
+    def _frames_of(self, form: SettingsForm) -> QComboBox:
+        """Returns a list of spans that fill in the frames of a form."""
+        box = QComboBox()
+        box.setAccessibleName("Frames")
+        box.setToolTip("Fills in first and last frame.")
+        box.addItems([SCENE, IN_TO_OUT, PLAYHEAD])
+        box.textActivated.connect(lambda name: self._fill(form, name, form.settings.rate))
+        return box
 
-    @property
-    def export_settings(self) -> ExportSettings:
-        assert isinstance(self.export_form.settings, ExportSettings)
-        return self.export_form.settings
-
-    @property
-    def verify_settings(self) -> VerifySettings:
-        assert isinstance(self.verify_form.settings, VerifySettings)
-        return self.verify_form.settings
+    def _fill(self, form: SettingsForm, name: str, rate: float) -> None:
+        start, end = self._spans[name]
+        self._offered[form] = (round(start * rate), round(end * rate), rate)
+        form.show_values(**dict(zip(("first", "last", "rate"), self._offered[form], strict=True)))
 
     def _grow(self) -> None:
         """Enlarges the window for new content; labels with word wrap do not request their height."""
@@ -209,6 +222,21 @@ class OutputWindow(QDialog):
                 self._grow()
 
 
+class BakeNotes(QWidget):
+    """Lines about bakes that renderings and exports show, and what to do about them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = _hint()
+        self.bake_button, self.detach_button = QPushButton("Bake Again"), QPushButton("Detach Bake")
+        packed(QHBoxLayout(self), (self.lines, 1), self.bake_button, self.detach_button, spacing=SPACE_WIDE)
+        self.hide()
+
+    def show_notes(self, notes: Sequence[str]) -> None:
+        self.lines.setText("\n".join(notes))
+        self.setVisible(bool(notes))
+
+
 class JobRow(QWidget):
     def __init__(self, job: OutputJob, cancel: Callable[[OutputJob], None]) -> None:
         super().__init__()
@@ -251,6 +279,12 @@ class JobRow(QWidget):
 def _hint() -> QLabel:
     """Returns a label with text that the user can copy."""
     return QLabel(wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
+
+
+def _labelled(box: QComboBox) -> QHBoxLayout:
+    label = QLabel(box.accessibleName())
+    label.setBuddy(box)
+    return packed(QHBoxLayout(), label, (box, 1), spacing=SPACE_WIDE)
 
 
 def _page(content: QWidget, button: QPushButton) -> QWidget:

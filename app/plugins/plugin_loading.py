@@ -9,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
+
 from sinew import shaders
 from sinew.app.plugins import plugins
 from sinew.app.plugins.plugins import Plugin, PluginError
@@ -119,7 +121,10 @@ def _add_kind(plugin: Plugin, kind: Any) -> None:
         if entry.id in taken:
             raise PluginError(f"the name add.{entry.id} of its Add entry is taken")
         taken.add(entry.id)
-    kind.settings()
+    for field in msgspec.structs.fields(kind.settings):
+        if field.required:
+            allowed = f"write `{field.name}: Annotated[TYPE, param(...)] = VALUE`"
+            raise PluginError(f"the setting {field.name} of {kind.settings.__name__} has no default; {allowed}")
     params_of(kind.settings)
     if info.shaders:
         if not Path(info.shaders).is_dir():

@@ -11,7 +11,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -191,14 +191,6 @@ def require(packages: Iterable[str]) -> None:
             name = package.partition(" ")[0]
             others = [plugin.package for plugin in PLUGINS if plugin.package.partition(" ")[0] == name]
             raise CommandError(f"plug-in {package}", "", f"there is {others[0]}" if others else "is not loaded")
-
-
-def options_of_child(packages: Iterable[str], given: Container[str] = ()) -> list[str]:
-    """Returns the options, without those `given`, of a command in another process that needs these packages."""
-    if is_off:
-        return [] if "--no-plugins" in given else ["--no-plugins"]
-    missing = [package for package in dict.fromkeys(packages) if package not in given]
-    return [word for package in missing for word in ("--require-plugin", package)]
 
 
 def owner_of(kind: str) -> Plugin | None:

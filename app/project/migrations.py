@@ -13,7 +13,9 @@ from sinew.sim.scene.scene import Node
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 3  # newest that this program reads and writes
+VERSION = 4  # newest that this program reads and writes
+
+_KEYED = 3  # written for keys
 
 _PLAIN = 2  # written for content that older programs can read
 
@@ -47,8 +49,11 @@ def written_version(nodes: Iterable[Node], *, has_keys: bool = False) -> int:
 
     `has_keys` is for the nodes of unknown kinds.
     """
-    known = max((VERSION if node.curves else KINDS[node.kind].since for node in nodes), default=_PLAIN)
-    return VERSION if has_keys else known
+    needed = [_KEYED] if has_keys else [_PLAIN]
+    for node in nodes:
+        needed += [_KEYED if node.curves else _PLAIN, KINDS[node.kind].since]
+        needed.append(KINDS[node.kind].part(Edits).since(node.settings))
+    return max(needed)
 
 
 def is_converted(version: int) -> bool:
@@ -56,7 +61,7 @@ def is_converted(version: int) -> bool:
     return version < _PLAIN
 
 
-MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1, 2: lambda content: content}
+MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1, 2: lambda content: content, 3: lambda content: content}
 """Migrations by the version they start from, one for every older version."""
 
 

@@ -16,11 +16,6 @@ class Permitted:
     outside: bool  # It may read files outside its own folder and the one above it
     kernels: bool  # Its kernels may replace shader files
 
-    @property
-    def words(self) -> list[str]:
-        """The options of a command for the same."""
-        return ["--allow-outside"] * self.outside + ["--no-kernels"] * (not self.kernels)
-
     def refused(self, scene: Scene) -> tuple[Node, ...]:
         return () if self.kernels else tuple(node for node in scene.nodes if ShaderTexts in KINDS[node.kind].declared)
 

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
@@ -25,6 +25,7 @@ class Action:
     reason: Callable[[], str] | None = None
     is_on: Callable[[], bool] | None = None  # Returns the state of a switch; None for other actions
     short: str = ""  # Text of the tool button if there is no icon
+    note: Callable[[], str] | None = None  # Returns a sentence for the tip of the enabled action
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,22 @@ class Actions:
         self.records = tuple(records)
         self._actions = {record.id: self._made(window, record) for record in self.records}
         self._tips = {name: action.toolTip() for name, action in self._actions.items()}
+        self._later = QTimer(window, interval=0, singleShot=True)
+        self._later.timeout.connect(lambda: self.refresh())
 
     def __getitem__(self, action_id: str) -> QAction:
+        if self._later.isActive():
+            self.refresh()
         return self._actions[action_id]
+
+    def refresh_later(self) -> None:
+        """Updates all actions once in this turn of the event loop, or before one of them is asked for."""
+        self._later.start()
 
     def refresh(self, *ids: str) -> None:
         """Updates state, availability and tips of some actions; of all if none are named."""
+        if not ids:
+            self._later.stop()
         for record in self.records:
             if ids and record.id not in ids:
                 continue
@@ -63,9 +74,13 @@ class Actions:
                 action.setChecked(record.is_on())
             if record.reason is not None:
                 reason = record.reason()
+                more = reason or (record.note() if record.note is not None else "")
                 action.setEnabled(not reason)
-                action.setToolTip(f"{self._tips[record.id]}\n{reason}" if reason else self._tips[record.id])
-                action.setStatusTip(reason or record.tip)
+                action.setToolTip(f"{self._tips[record.id]}\n{more}" if more else self._tips[record.id])
+                action.setStatusTip(more or record.tip)
+
+    def rename(self, action_id: str, title: str) -> None:
+        self._actions[action_id].setText(title)
 
     def show_playing(self, playing: bool) -> None:
         self._actions["play.toggle"].setIcon(icon("pause" if playing else "play"))

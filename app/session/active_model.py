@@ -5,9 +5,9 @@ import math
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.sim.assets.model import CharacterModel, Clip
-from sinew.sim.characters.playing import active_clip, clip_of, parts_of, playing_time, strips_of
+from sinew.sim.characters.playing import active_clip, clip_of, parts_of, playing_length, playing_time, strips_of
 from sinew.sim.characters.settings import model_settings
-from sinew.sim.kinds import KINDS
+from sinew.sim.kinds import scene_end
 from sinew.sim.scene.playback import LENGTH
 from sinew.sim.scene.scene import Node
 from sinew.widgets.protocols import loaded_model
@@ -46,9 +46,7 @@ class ActiveModel:
     @property
     def shown_duration(self) -> float:
         """End of the scene [s], also while a model is loading."""
-        scene = self._document.scene
-        simulated = any(kind.system and scene.of_kind(name) for name, kind in KINDS.items())
-        return scene.playback.end_time(self._playing_time() or LENGTH, simulated=simulated)
+        return scene_end(self._document.scene, self._playing_time() or LENGTH)
 
     @property
     def frame_step(self) -> float:
@@ -87,10 +85,7 @@ class ActiveModel:
 
     def _playing_time(self) -> float:
         """Returns the length of the first model that plays something [s]; 0 while a model is loading."""
-        for node, model in self._models():
-            if (length := playing_time(model_settings(node), model)) > 0.0:
-                return length
-        return 0.0 if self._store.loading else LENGTH
+        return playing_length(self._models()) or (0.0 if self._store.loading else LENGTH)
 
     def _models(self) -> list[tuple[Node, CharacterModel]]:
         found = ((node, loaded_model(self._store.status(node.id))) for node in self._document.scene.characters)

@@ -21,6 +21,7 @@ from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import TaskQueue
 from sinew.sim.kinds import KINDS
+from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.widgets.viewport import Viewport
 
@@ -44,6 +45,7 @@ class EditorContext:
     hint: Callable[[str], None]  # Shows in the status bar what the mouse does
     motions: Motions
     tasks: TaskQueue
+    show_handles: Callable[[HandleMode], None]
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected

@@ -41,6 +41,7 @@ class Panels(QObject):
         self.messages = Messages()
         self._key_time = document.view_state.time
         self.remedies: list[Callable[[str], Command | None]] = []
+        self.inspector.set_links = edits.set_links
         self.inspector.set_pose(self._pose, self._world)
         self.keys = KeyEdits(document)
         self.inspector.set_keys(self.keys)

@@ -15,6 +15,7 @@ from sinew.sim.scene.playback import (
     advanced,
     pause,
     play,
+    play_range,
     scrub,
     simulation_start,
     stepped,
@@ -70,6 +71,7 @@ class SimulationState:
     share: float  # Simulation speed as a fraction of real time
     stale: bool = False  # It is paused at another step than the playhead's
     held: bool = False  # It shows another step than the playhead's, also while time runs
+    waits: bool = False  # Playing begins once the steps before the playhead are simulated
 
 
 class Playback(QObject):
@@ -87,7 +89,7 @@ class Playback(QObject):
     """
 
     time_changed = Signal(float)  # The new time of the playhead [s]
-    playing_changed = Signal(bool, int)  # Playing started, stopped or turned round
+    playing_changed = Signal(bool, int)  # Playing or waiting started or stopped, or playing turned round
     simulated = Signal(object)  # The new `SimulationState`
     behind = Signal()  # Steps before the playhead are missing and must be simulated before playing continues
     seen_changed = Signal()  # In slow motion, another time is shown while the playhead stays at its step
@@ -108,7 +110,7 @@ class Playback(QObject):
         self._stepping = 0.0  # fraction of real time that steps took
         self._playhead = Playhead()
         self._wanted = 0.0  # Time of the playhead before it was moved into a shorter scene [s]
-        self._scrubbing = self._in_hand = False
+        self._scrubbing = self._in_hand = self._waiting = False
         self._reported: SimulationState | None = None
         self._last = clock()
         self.meter = FrameMeter()
@@ -141,6 +143,11 @@ class Playback(QObject):
         return self._playhead.playing or self._in_hand
 
     @property
+    def is_waiting(self) -> bool:
+        """True if playing begins once the steps before the playhead are simulated."""
+        return self._waiting
+
+    @property
     def start(self) -> float:
         """Start of the scene and of simulations [s]."""
         return simulation_start(self._settings(), self._duration()).time
@@ -149,6 +156,11 @@ class Playback(QObject):
     def duration(self) -> float:
         """End of the scene [s]."""
         return self._duration()
+
+    @property
+    def end(self) -> float:
+        """Out point, else the end of the scene [s]."""
+        return play_range(self._settings(), self._duration())[1]
 
     @property
     def pace(self) -> float:
@@ -162,8 +174,9 @@ class Playback(QObject):
 
     def set_playhead(self, playhead: Playhead) -> None:
         before, self._playhead = self._playhead, playhead
+        waited, self._waiting = self._waiting, False
         self._wanted = playhead.time
-        if playhead.playing != before.playing or playhead.direction != before.direction:
+        if waited or playhead.playing != before.playing or playhead.direction != before.direction:
             self._run()
             self.playing_changed.emit(playhead.playing, playhead.direction)
             self.report()
@@ -173,12 +186,12 @@ class Playback(QObject):
                 self.report()
 
     def toggle(self, direction: int = 1) -> None:
-        """Plays in a direction, or pauses if it plays in that direction already.
+        """Plays in a direction, or pauses if it plays or waits in that direction already.
 
         Ping-pong changes the direction by itself, so there the same key always pauses.
         """
         turning = self._settings().loop is LoopMode.PING_PONG
-        if self._playhead.playing and (turning or self._playhead.direction == direction):
+        if (self._playhead.playing or self._waiting) and (turning or self._playhead.direction == direction):
             self.set_playhead(pause(self._playhead))
         else:
             started = play(self._playhead, self._settings(), self._duration(), direction)
@@ -190,6 +203,13 @@ class Playback(QObject):
 
     def pause(self) -> None:
         self.set_playhead(pause(self._playhead))
+
+    def wait(self) -> None:
+        """Pauses until steps are simulated; moving the playhead ends waiting."""
+        self.pause()
+        self._waiting = True
+        self.playing_changed.emit(True, self._playhead.direction)
+        self.report()
 
     def scrub(self, seconds: float) -> None:
         """Moves the playhead to a time in seconds without pausing."""
@@ -275,7 +295,7 @@ class Playback(QObject):
         active = self._stepper.is_active
         held = active and self._stepper.has_state and self._stepper.is_held(self._playhead.time)
         stale = held and not running
-        state = SimulationState(active, running, self._stepper.step_count, self._share, stale, held)
+        state = SimulationState(active, running, self._stepper.step_count, self._share, stale, held, self._waiting)
         if state != self._reported:
             self._reported = state
             self.simulated.emit(state)

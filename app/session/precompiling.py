@@ -11,7 +11,6 @@ from sinew.app.session.playback import Playback
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.run.precompiler import Precompiler, PrecompileScene
-from sinew.sim.scene.scene import Scene
 
 
 class Precompiling:
@@ -37,10 +36,6 @@ class Precompiling:
         self._surface.setFormat(QSurfaceFormat.defaultFormat())
         self._surface.create()  # only allowed on the GUI thread
         self.compiler = Precompiler(self._open, context)
-
-    def admit(self) -> Scene:
-        """Returns the scene without nodes whose shaders are compiling."""
-        return self.compiler.admit(self._document.scene)
 
     def begin(self, *, takes_texts: bool) -> bool:
         """Compiles shaders once all files are loaded; returns True if the scene must be applied again."""

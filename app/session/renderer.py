@@ -118,6 +118,8 @@ class ViewportRenderer(QObject):
                 )
         self.engine = Engine(context, background=True)
         self.engine.library.takes_texts = self._takes_texts
+        if self.precompiling is not None:
+            self.engine.stage.admit = self.precompiling.compiler.admit
         self.runner = SimulationRunner(self.engine, StepStore(self.cache_budget.size))
         self.ready.emit()
 
@@ -266,12 +268,12 @@ class ViewportRenderer(QObject):
         """Applies the current document to the engine; returns the version of its views."""
         if self.engine is None:
             return 0
-        self.engine.simulation.start_time = self._playback.settings.simulation_start
+        self.engine.stage.start_time = self._playback.settings.simulation_start
         self.engine.set_assets(self._files.assets)
         self.engine.simulation.baked = self.baked
         # Also here, because continuous frames leave no time for tasks.
         self.engine.simulation.prepare(time.monotonic() + _PREPARED)
-        self.engine.apply(self._document.scene if self.precompiling is None else self.precompiling.admit())
+        self.engine.apply(self._document.scene)
         if self.runner is not None:
             self.runner.take(self._playback.playhead.time)
         return self.engine.views.version
@@ -285,8 +287,9 @@ class ViewportRenderer(QObject):
         """
         if self.engine is None:
             return None
+        self.prepare()
         engine = self._at_moment()
-        box = self.own_bounds(node_id, bone) if node_id is not None else None
+        box = self._box_of(engine, node_id, bone) if node_id is not None else None
         everything = engine.views.bounds()
         view = engine.views.view(node_id) if node_id is not None else None
         marks = view.marks() if view is not None else ()
@@ -296,7 +299,10 @@ class ViewportRenderer(QObject):
         """Returns the box in the world [m] of a bone or a node; of a group around its contents."""
         if self.engine is None:
             return None
-        engine = self._at_moment()
+        self.prepare()
+        return self._box_of(self._at_moment(), node_id, bone)
+
+    def _box_of(self, engine: Engine, node_id: NodeId, bone: str | None) -> Bounds | None:
         joint = self.joint_of(Selection(node=node_id, bone=bone))
         if joint is not None:
             return engine.views.characters[joint.node].joint_bounds(joint.joint)
@@ -361,9 +367,8 @@ class ViewportRenderer(QObject):
         return render_view if self.compared is None else self.compared.coloured(render_view)
 
     def _at_moment(self) -> Engine:
-        """Returns the engine with the document and the playhead applied."""
+        """Shows the moment of the playhead; returns the engine."""
         assert self.engine is not None
-        self.prepare()
         time, runner = self._playback.seen, self.runner
         if runner is not None:
             # Distances are only known at steps.

@@ -99,7 +99,7 @@ class SecondEngine:
             engine = self.engine = Engine(live.context, None if self._is_shipped else live.library, background=True)
             if self._is_shipped:
                 engine.library.takes_texts = False
-        engine.simulation.start_time = self._playback.settings.simulation_start
+        engine.stage.start_time = self._playback.settings.simulation_start
         engine.simulation.baked = live.simulation.baked
         engine.set_assets(self._files.assets)
         engine.apply(self._document.scene)

@@ -7,6 +7,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from sinew.app.document.document import Document
+from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import cache_folder
@@ -16,7 +17,7 @@ from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.app.timeline.seek import SimulationSeek
-from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
+from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, bake_note, is_bake
 from sinew.sim.cache.keys import is_current, node_keys
 from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import has_state
@@ -26,7 +27,7 @@ from sinew.sim.scene.scene import NodeId, ParamRef
 
 
 class BakeTask(QObject):
-    """Task that simulates to the end of the scene, then writes the cached steps; signals carry one line of text."""
+    """Task that simulates up to the out point, then writes the cached steps; signals carry one line of text."""
 
     ended = Signal(str)
     warned = Signal(str)
@@ -58,22 +59,20 @@ class BakeTask(QObject):
     def busy(self) -> bool:
         return self._task.busy
 
-    def start(self) -> None:
-        """Bakes the selected node if it is simulated, else all simulated nodes, up to the end of the scene."""
+    def start(self, chosen: Sequence[NodeId] = ()) -> None:
+        """Bakes nodes up to the out point: the selected one if it is simulated, else all, if none are given."""
         systems = self._client.engine.simulation.systems if self._client.engine is not None else {}
         nodes = [node for node, system in systems.items() if system.is_ready and has_state(system)]
-        chosen = self._document.selection.node
+        selected = self._document.selection.node
         if self.busy or not nodes:
             self.ended.emit("Nothing to bake" if not nodes else "A bake is already being written")
             return
         if self._document.path is None:
             self.ended.emit("Save the project first; its bake is stored next to it")
             return
-        self._wanted = (chosen,) if chosen in nodes else tuple(nodes)
+        self._wanted = tuple(node for node in nodes if node in (chosen or (selected,))) or tuple(nodes)
         self._document.set_as_one("Bake", {_ref(node): False for node in self._wanted})
-        self._playback.pause()
-        self._playback.scrub(self._playback.duration)
-        self._seek.start()
+        self._seek.start(self._playback.end)
 
     def free(self) -> None:
         """Simulates the selected node, or all baked nodes, again instead of their bake."""
@@ -134,7 +133,7 @@ class BakeTask(QObject):
         world = engine.world
         assets = world.assets
         files = (world.characters, assets.meshes, assets.strands, assets.images, world.active_settings)
-        taken = (bake, world.unevaluated, *(content for found in files for content in found.values()))
+        taken = (bake, world.applied.allowed, *(content for found in files for content in found.values()))
         if len(taken) != len(self._taken) or any(
             one is not other for one, other in zip(taken, self._taken, strict=True)
         ):
@@ -143,6 +142,11 @@ class BakeTask(QObject):
             node = self._document.scene.node(node_id)
             self._current[node_id] = is_current(bake.index.nodes[node_id].key, world, node)
         return self._current[node_id]
+
+    def notes(self) -> list[str]:
+        """Returns a line for each node that shows its bake."""
+        baked = [(node, len(self.steps(node.id))) for node in self._document.scene.nodes if node.baked]
+        return [bake_note(node.name, n, is_of_now=self.is_of_now(node.id)) for node, n in baked if n]
 
     def _bake(self) -> Bake | None:
         """Returns the bake next to the project; reads it again if its file changed."""
@@ -162,8 +166,8 @@ class BakeTask(QObject):
         wanted, runner, project = self._wanted, self._stepper.runner, self._document.path
         if not wanted or self.busy or runner is None or project is None:
             return
-        last = runner.step_of(self._playback.duration)
-        while runner.time_of(last) > self._playback.duration + 1e-6:
+        last = runner.step_of(self._playback.end)
+        while runner.time_of(last) > self._playback.end + 1e-6:
             last -= 1
         if any(runner.mark(step) is None for step in range(1, last + 1)):
             self._wanted = ()
@@ -275,8 +279,8 @@ class VerifyTask(QObject):
                 self.failed.emit(str(project), str(error))
                 return
             self._copy = str(copy)
-            words = ["verify", str(copy), "--bake", str(cache_folder(project)), "--backend", self._client.back_end]
-            self._queue.add(OutputJob(project, words, folder, self._queue.permitted))
+            job = VerifyJob(projects=(copy,), bake=cache_folder(project), backend=self._client.back_end)
+            self._queue.add(OutputJob(project, self._queue.for_copy(job), folder))
 
     def cancel(self) -> None:
         self._queue.cancel_all()

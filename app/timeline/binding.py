@@ -18,7 +18,6 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.layers import GROUPS
 from sinew.sim.characters.playing import clip_of, strips_of
 from sinew.sim.characters.settings import model_settings
-from sinew.sim.scene.clock import FrameRate
 from sinew.sim.scene.keyed import is_keyed
 from sinew.sim.scene.params import ParamError, param_of
 from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings, play_range, stepped_frame, stepped_key
@@ -32,7 +31,6 @@ from sinew.widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
 from sinew.widgets.timeline.timeline import Timeline
 from sinew.widgets.timeline.tracks import END, MOVE, StripRow, strip_rows
 
-SLOW_PACE = 0.95
 _SNAPPING = "scrub_on_frames"
 
 
@@ -58,19 +56,6 @@ class TimelineBinding(QObject):
         self._connect_edits()
         self._refresh_clips()
         timeline.set_playback(document.scene.playback)
-
-    def show_rate(self, rate: FrameRate) -> None:
-        """Shows whether playback keeps real time; shows nothing while paused."""
-        if not self._playback.playhead.playing or rate.per_second <= 0.0:
-            self._timeline.notice.set_notice("")
-        elif self._playback.pace < SLOW_PACE:
-            self._timeline.notice.set_notice(
-                f"{self._playback.pace:.0%} of real time: the {self._playback.slowed_by} takes longer", warn=True
-            )
-        elif rate.slow:
-            self._timeline.notice.set_notice(f"real time, {rate.per_second:.0f} fps, {rate.dropped} dropped", warn=True)
-        else:
-            self._timeline.notice.set_notice(f"real time, {rate.per_second:.0f} fps")
 
     # --- from the model side --------------------------------------------------------------------------
 

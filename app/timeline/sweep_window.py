@@ -27,8 +27,9 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.app.document.document import Document
-from sinew.app.jobs.settings import RunSettings, run_words
-from sinew.app.jobs.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
+from sinew.app.jobs.job import form_class, job_of_form
+from sinew.app.jobs.options import Size
+from sinew.app.jobs.sweep import CAPTION, TIME_COLUMN, SweepJob, columns_of_sheet
 from sinew.app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_json import ProjectError
@@ -88,23 +89,26 @@ class SweepTask(QObject):
     def busy(self) -> bool:
         return self._queue.busy
 
-    def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int, run: RunSettings) -> None:
-        """Starts a sweep; `wanted` holds one or two axes, "node.setting=values", `steps` is the length of each run."""
+    def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int, where: Any) -> None:
+        """Starts a sweep; `wanted` holds one or two axes, "node.setting=values", `steps` is the length of each run.
+
+        Args:
+            where: A form of `SweepJob`.
+        """
         if self.busy:
             return
         try:
-            folder, project = self._queue.snapshot(is_shared=bool(run.scheduler))
+            folder, project = self._queue.snapshot(is_shared=bool(where.scheduler))
         except ProjectError as error:
             self.failed.emit(str(error))
             return
         self._axes = list(axes)
         self._folder = tempfile.TemporaryDirectory(prefix="sinew-sweep-", ignore_cleanup_errors=True)
-        words = ["sweep", str(project), "--steps", str(steps), "--output", str(self._table), "--pictures"]
-        words += [str(self._sheet), "--size", "x".join(map(str, PICTURE)), "--backend", self._client.back_end]
-        words += run_words(run)
-        for text in wanted:
-            words += ["--set", text]
-        self._queue.add(OutputJob(self._table, words, folder, self._queue.permitted))
+        job = job_of_form(
+            SweepJob, where, project=project, axes=tuple(wanted), steps=steps, output=self._table,
+            pictures=self._sheet, size=Size(*PICTURE), backend=self._client.back_end,
+        )  # fmt: skip
+        self._queue.add(OutputJob(self._table, self._queue.for_copy(job), folder))
 
     def cancel(self) -> None:
         self._queue.cancel_all()
@@ -164,7 +168,7 @@ class SweepWindow(QDialog):
         self._tried: list[SweepResult] = []
         self.names, self.values = (QComboBox(), QComboBox()), (QLineEdit(), QLineEdit())
         self.steps = QSpinBox(minimum=1, maximum=STEPS_MAX, value=STEPS)
-        self.run_form = SettingsForm(RunSettings())
+        self.run_form = SettingsForm(form_class(SweepJob)())
         self.start_button, self.cancel_button = QPushButton("Start"), QPushButton("Cancel")
         self.bar, self.reported = QProgressBar(maximum=100), QLabel()
         self.reported.setWordWrap(True)
@@ -280,9 +284,7 @@ class SweepWindow(QDialog):
             self._show_tried([])
             self._axes = axes
             wanted = [f"{self._node}.{name}={values}" for name, values in self._wanted()]
-            run = self.run_form.settings
-            assert isinstance(run, RunSettings)
-            self._sweeping.start(axes, wanted, self.steps.value(), run)
+            self._sweeping.start(axes, wanted, self.steps.value(), self.run_form.settings)
             self._check()
 
     # --- results --------------------------------------------------------------------------------------

@@ -67,6 +67,10 @@ class HandleTool(QObject, Tool):
         document.selection_changed.connect(self.refresh)
         client.drawn.connect(self.refresh)
 
+    def show(self, mode: HandleMode) -> None:
+        if mode is not self.mode:
+            self.set_mode(mode)
+
     def set_mode(self, mode: HandleMode) -> None:
         """Sets the mode of the handles; the current mode hides them."""
         self.mode = None if mode is self.mode else mode

@@ -1,10 +1,21 @@
-// Contact of a particle with all colliders, grouped by shape: planes that do not turn, then ellipsoids, then the others.
-// Inputs: colliders as packed by sim/colliders/pack.py in that order, moment as a fraction of the step, substep [s];
-// world space, metres. Outputs: corrected position and velocity.
-// PLANES and OVALS are the numbers of the first two groups; the others are searched for near ones. Software drivers
-// run every branch, so that a few colliders of known shapes are faster without a search and without the other shapes.
+// Contact of a particle with all colliders: those that yield, then planes that do not turn, ellipsoids, others, and skins.
+// Inputs: colliders as packed by sim/colliders/pack.py in the order planes, ellipsoids, others, yielding ones; lists of
+// skin/near.glsl; the particle at the start of the substep, the moment as a fraction of the step, the substep [s]; world
+// space, metres. Outputs: corrected position and velocity.
+// PLANES, OVALS and YIELDING are the numbers of three groups; those of the others that are near are searched for. Software
+// drivers run every branch, so that a few colliders of known shapes are faster without a search and the other shapes.
+// YIELDING_SKIN: parts of skins yield.
 
 #include "common/plane.glsl"
+#ifdef SKIN
+#include "skin/contact.glsl"
+const float STEP_TIME = 1.0 / 60.0;
+#endif
+
+uniform samplerBuffer u_colliders;
+uniform int u_collider_count;
+uniform vec2 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
+                                   // largest acceleration by surfaces that yield [m/s2]
 
 #ifdef FRICTION_MAP
 float friction_factor;             // of this particle
@@ -13,43 +24,89 @@ float friction_factor;             // of this particle
 #define ROUGHEN(contact)
 #endif
 
-Contact oval_contact(samplerBuffer colliders, int index, vec3 point, float fraction, float substep) {
+// The substep that ends, as contacts need it.
+struct Moment {
+    vec3 velocity;     // of the particle at its start [m/s]
+    float fraction;    // of the step at its end
+    float clearance;   // [m]
+    float substep;     // [s]
+};
+
+vec3 shortened(vec3 way, float most) {
+    return way * min(1.0, most / max(sqrt(dot(way, way)), CLOTH_TINY));
+}
+
+// The springs do not know of contacts: a whole push to the side of a limb that a thread does not lead to would be undone by
+// the thread in every substep. So a firm surface pushes out what it and the particle moved towards each other, and a little.
+void meet_firm(Contact contact, Moment now, inout Particle moved) {
+    ROUGHEN(contact)
+    float met = max(dot(contact.velocity, contact.normal), 0.0) + max(-dot(now.velocity, contact.normal), 0.0);
+    contact.distance = max(contact.distance, now.clearance - u_push.x - now.substep * met);
+    bounce_contact(moved.position, moved.velocity, contact, now.clearance, now.substep);
+}
+
+void meet_yielding(Contact contact, Moment now, inout Particle moved) {
+    ROUGHEN(contact)
+    Particle pushed = moved;
+    bounce_contact(pushed.position, pushed.velocity, contact, now.clearance, now.substep);
+    float most = u_push.y * now.substep;
+    moved.velocity += shortened(pushed.velocity - moved.velocity, most);
+    moved.position += shortened(pushed.position - moved.position, most * now.substep);
+}
+
+Contact oval_contact(int index, vec3 point, float fraction, float substep) {
     int base = index * COLLIDER_TEXELS;
-    ColliderPose pose = collider_pose(colliders, index, fraction);
+    ColliderPose pose = collider_pose(u_colliders, index, fraction);
     vec3 arm = point - pose.centre;
     vec3 local = quaternion_rotate(quaternion_conjugate(pose.orientation), arm);
-    vec4 near = ellipsoid_distance(local, texelFetch(colliders, base + 2).xyz, ELLIPSOID_ITERATIONS);
+    vec4 near = ellipsoid_distance(local, texelFetch(u_colliders, base + 2).xyz, ELLIPSOID_ITERATIONS);
     vec3 normal = quaternion_rotate(pose.orientation, near.xyz);
-    vec3 velocity = collider_velocity(colliders, index, arm - near.w * normal, substep);
-    vec4 surface = texelFetch(colliders, base + 5);
+    vec3 velocity = collider_velocity(u_colliders, index, arm - near.w * normal, substep);
+    vec4 surface = texelFetch(u_colliders, base + 5);
     return Contact(near.w, normal, velocity, surface.x, surface.y);
 }
 
 // Contacts with the near ones of colliders `first` to `count`.
-void search_contacts(
-    samplerBuffer colliders, int first, int count, inout Particle moved, float fraction, float clearance, float substep
-) {
-    int index = collider_next(colliders, first, count, moved.position, fraction, clearance);
+void search_contacts(int first, int count, bool yielding, Moment now, inout Particle moved) {
+    int index = collider_next(u_colliders, first, count, moved.position, now.fraction, now.clearance);
     while (index < count) {
-        Contact contact = collider_contact(colliders, index, moved.position, fraction, substep);
-        ROUGHEN(contact)
-        bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
-        index = collider_next(colliders, index + 1, count, moved.position, fraction, clearance);
+        Contact contact = collider_contact(u_colliders, index, moved.position, now.fraction, now.substep);
+        if (yielding) {
+            meet_yielding(contact, now, moved);
+        } else {
+            meet_firm(contact, now, moved);
+        }
+        index = collider_next(u_colliders, index + 1, count, moved.position, now.fraction, now.clearance);
     }
 }
 
-void collide(samplerBuffer colliders, int count, inout Particle moved, float fraction, float clearance, float substep) {
+void collide(int id, Particle before, inout Particle moved, float fraction, float clearance, float substep) {
+    Moment now = Moment(before.velocity, fraction, clearance, substep);
+    int count = u_collider_count;
+#ifdef YIELDING
+    count -= YIELDING;
+    search_contacts(count, u_collider_count, true, now, moved);
+#endif
+#ifdef SKIN
+    float begins = fraction - substep / STEP_TIME;
+    uint firm = SKIN_ANY;
+#ifdef YIELDING_SKIN
+    firm = SKIN_FIRM;
+    meet_yielding(
+        skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep), now, moved
+    );
+#endif
+#endif
     for (int i = 0; i < PLANES; ++i) {
-        Contact contact = plane_contact(colliders, i, moved.position, fraction);
-        ROUGHEN(contact)
-        bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
+        meet_firm(plane_contact(u_colliders, i, moved.position, fraction), now, moved);
     }
     for (int i = PLANES; i < PLANES + OVALS; ++i) {
-        Contact contact = oval_contact(colliders, i, moved.position, fraction, substep);
-        ROUGHEN(contact)
-        bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
+        meet_firm(oval_contact(i, moved.position, fraction, substep), now, moved);
     }
 #ifdef OTHERS
-    search_contacts(colliders, PLANES + OVALS, count, moved, fraction, clearance, substep);
+    search_contacts(PLANES + OVALS, count, false, now, moved);
+#endif
+#ifdef SKIN
+    meet_firm(skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep), now, moved);
 #endif
 }

@@ -7,16 +7,11 @@
 #include "cloth/offset.glsl"
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 
 uniform samplerBuffer u_state;
-uniform samplerBuffer u_points;
+uniform samplerBuffer u_points;    // in ORDER
+#include "cloth/line_layout.glsl"
 #ifdef SELF
 #define SOLVED
 #include "cloth/self_contact.glsl"
@@ -44,7 +39,7 @@ uniform samplerBuffer u_pins;      // target [m], 1 if held
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
-    vec4 point = texelFetch(u_points, id);
+    vec4 point = texelFetch(u_points, point_of(id));
     vec3 remainder = remainder_of(texelFetch(u_state, 2 * id + 1).w, first.xyz);
     Particle solved = Particle(first.xyz + point.xyz, (point.xyz - remainder) / u_substep);
     Particle moved = solved;
@@ -72,13 +67,8 @@ void run(int id) {
     pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * texelFetch(u_fields, 2 * id).xyz;
 #endif
     resting_acceleration = length(pressing);
-    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, first.xyz, moved.position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(moved.position, moved.velocity, skin, u_clearance, u_substep);
-#endif
+    Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);

@@ -1,6 +1,6 @@
 // Where one particle of a cloth would be after a substep without its threads.
 // Inputs: state of all particles, air, pins, substep [s], loads; world space, SI. Outputs: offset from the position of the
-// state [m], inverse mass, 0 if held.
+// state [m]; inverse mass, 0 if held, negative with more inertia, and of all particles to find the loads.
 // Air resists as if it acted over the whole substep, so that no drag throws a light fabric about.
 // GRID, AIR, GUSTS, PINS, PIN_MAPS, SPRING_MAPS, FIELDS as in cloth/step.glsl.
 // Where taut edges would need shorter substeps, particles have more inertia, not more weight: what hangs still hangs as it
@@ -24,8 +24,8 @@ uniform float u_air_drag;          // [1/s]
 uniform vec3 u_wind;               // [m/s]
 uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
 uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end,
-                                   // 0 to find the loads
-uniform samplerBuffer u_loads;     // see cloth/line_apply.glsl
+                                   // -1 to find the loads
+uniform samplerBuffer u_loads;     // see cloth/line_move.glsl
 uniform float u_inertia;           // inertia over mass for a load of 1
 uniform int u_grabbed;             // particle that is dragged, or -1
 #ifdef PINS
@@ -79,7 +79,7 @@ void run(int id) {
     force *= float(dot(force, relative) > 0.0);
     acceleration += force * (inverse_mass / (1.0 + u_substep * inverse_mass * sqrt(dot(force, force)) / speed));
 #endif
-    inverse_mass /= inertia;
+    inverse_mass /= inertia > 1.0 || u_progress.y < 0.0 ? -inertia : inertia;
     vec3 way = u_substep * (kept + u_substep * acceleration / inertia);
 #ifdef PINS
     vec4 pin = texelFetch(u_pins, id);

@@ -28,7 +28,7 @@ ivec3 whole(vec3 change) {
 void touch(int other, vec4 place, vec3 velocity, float substep, inout Touch sum) {
     vec4 there = texelFetch(u_state, 2 * other);
 #ifdef SOLVED
-    vec3 offset = texelFetch(u_points, other).xyz;
+    vec3 offset = texelFetch(u_points, point_of(other)).xyz;
     vec3 motion = (offset - remainder_of(texelFetch(u_state, 2 * other + 1).w, there.xyz)) / substep;
     there.xyz += offset;
 #else

@@ -21,12 +21,6 @@
 #endif
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 #ifdef SELF
 #include "cloth/self_contact.glsl"
@@ -140,13 +134,7 @@ void run(int id) {
     pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * pushed.xyz;
 #endif
     resting_acceleration = length(pressing);
-    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, here, moved.position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(moved.position, moved.velocity, skin, u_clearance, u_substep);
-#endif
+    collide(id, Particle(here, own.velocity), moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS
     MovingTarget target = moving_target(id);

@@ -1,6 +1,6 @@
 // Whirls: the curl of a random vector potential, a velocity without sources or sinks that changes with time.
 // Inputs: place in cells, how far the pattern has gone in cells of the skewed lattice, seed, phases of its change.
-// Outputs: velocity of root mean square 1. Functions are named as in sim/particles/curl_noise.py.
+// Outputs: velocity of root mean square 1. Functions are named as in tests/oracles/curl_noise.py.
 // References: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow"; K. Perlin 2001, "Noise hardware", for the
 // simplices, of whose four corners each adds (1/2 - d2)^4 times (slopes times d) to the potential.
 

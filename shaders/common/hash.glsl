@@ -1,6 +1,6 @@
 // Random numbers by counting: a hash of integers, without state and without sine.
 // Inputs: any integers. Outputs: bits, or numbers from 0 up to and without 1 (the upper 24 bits, so that they are exact).
-// Functions are named as in sim/particles/hash.py and give the very same bits.
+// Functions are named as in sim/maths/hash.py and give the very same bits.
 // Reference: M. Jarzynski, M. Olano 2020, "Hash functions for GPU rendering", JCGT 9(3), pcg, pcg3d and pcg4d.
 
 const float HASH_UNIT = 1.0 / 16777216.0;

@@ -1,7 +1,7 @@
 // Continuous collision: where the path of a point within a substep enters a collider that may move meanwhile.
 // Inputs: world points [m] at both ends of the substep, colliders as packed by sim/colliders/pack.py, the substep as
 // fractions of the step and in seconds. Outputs: entries and contacts, world space at the end of the substep.
-// Functions are named as in sim/colliders/sweep.py; the path is straight in the frame of the collider.
+// Functions are named as in tests/oracles/sweep.py; the path is straight in the frame of the collider.
 // Reference: Ericson 2005, "Real-time collision detection", chapter 5.3.
 
 #include "common/collide.glsl"

@@ -1,7 +1,8 @@
 // Births: which slots spawn a particle in this step, when, where and how it starts.
 // Inputs: the block of the emitter; SOURCE 5 also the vertices of its model now and a step ago, and the table of faces.
 // Outputs: moments as fractions of the step, positions [m] and velocities [m/s] in the world, lives in steps.
-// FULL is an optional part. AIM selects: 0 about the y axis, 1 away from the source, 2 by yaw and pitch. See sim/particles/births.py.
+// FULL is an optional part. AIM selects: 0 about the y axis, 1 away from the source, 2 by yaw and pitch.
+// See sim/kinds/emitter/births.py.
 // Reference: D. Malyshau 2010, "Real-time dynamic fur on the GPU", for births in the vertex shader.
 
 #include "common/hash.glsl"

@@ -1,6 +1,6 @@
 // Directions that particles start in.
 // Inputs: random numbers, 0 up to and without 1; angles [rad]. Outputs: unit vectors.
-// Functions are named as in sim/particles/directions.py.
+// `cap_direction` and `about_normal` are named as in tests/oracles/emission.py.
 // References: T. Duff et al. 2017, "Building an orthonormal basis, revisited", JCGT 6(1).
 
 const float TWO_PI = 6.283185307179586;

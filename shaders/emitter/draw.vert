@@ -1,7 +1,7 @@
 #version 330 core
 // One particle of an emitter as a point sprite, with SPRITES, or as a quad, an instance of four vertices.
 // LOOK: 0 round, 1 image, 2 streak; BLENDING: 0 additive, 1 alpha, 2 opaque; CAST draws what a light sees.
-// Inputs: the state, two texels a slot (see emitter/step.glsl), and the table of its life (sim/particles/gradient.py).
+// Inputs: the state, two texels a slot (see emitter/step.glsl), and the table of its life (`life_table`).
 // Outputs: position in the particle from -1 to 1, linear colour and opacity, depth [m], cell of the atlas, form of a streak.
 // Size of a sprite: width [m] * scale * height of the image / (2 w), the same with and without perspective.
 

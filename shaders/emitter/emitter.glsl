@@ -1,6 +1,6 @@
 // Constants of one emitter during one step of the simulation, and the state of a particle.
 // World space is right-handed, y up, metres and seconds; lives and moments count in steps.
-// The layout is the one of sim/systems/emitter_block.py; a test compares the two.
+// The layout is the one of sim/kinds/emitter/block.py; a test compares the two.
 
 #include "emitter/life.glsl"
 

@@ -1,6 +1,7 @@
 // What is drawn of a particle, from its state alone: whether it lives, which part of its life is over, its width.
 // Inputs: the two texels of its slot (see emitter/step.glsl), seed and capacity of its emitter, mean [steps] and
-// variance of the lifetime, mean [m] and variance of the width. Outputs: the same numbers as sim/particles/shown.py.
+// variance of the lifetime, mean [m] and variance of the width.
+// Outputs: the same numbers as `shown_particles` of sim/kinds/emitter/system.py.
 
 #include "common/hash.glsl"
 

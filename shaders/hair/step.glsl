@@ -62,6 +62,7 @@ void run(int id) {
         span = vec2(index, index + 1) / float(u_part.z);
         former = first;
         first = substep(id, first);
+        for (int k = 1; k < KNOTS; ++k) now[k] = flush_denormals(now[k]);
     }
     before[id * KNOTS] = former;
     for (int k = 1; k < KNOTS; ++k) before[id * KNOTS + k] = vec4(was[k], 0.0);

@@ -11,6 +11,9 @@ uniform usamplerBuffer u_near;
 
 const float SKIN_DEEPEST = 0.05;
 const float SKIN_FAR = 1e9;          // distance from nothing [m]
+const uint SKIN_YIELDS = 32u;        // flag of parts that yield
+const uint SKIN_FIRM = 0u;
+const uint SKIN_ANY = 64u;
 
 bool is_at_opening(vec3 weights, uint flags) {
     bvec3 none = lessThanEqual(weights, vec3(0.0));
@@ -40,7 +43,8 @@ bool skin_carried(int record, inout vec3 point, float from, float to, float clea
     return held;
 }
 
-Contact skin_contact(int record, vec3 start, vec3 end, float from, float to, float substep) {
+// Contact with the parts that are `which`: SKIN_YIELDS, SKIN_FIRM or SKIN_ANY.
+Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float from, float to, float substep) {
     Contact contact = Contact(SKIN_FAR, vec3(0.0, 1.0, 0.0), vec3(0.0), 0.0, 0.0);
     float least = SKIN_FAR;
     float facing = 0.0;
@@ -50,10 +54,15 @@ Contact skin_contact(int record, vec3 start, vec3 end, float from, float to, flo
     uint listed = texelFetch(u_near, entry).x;
     while (listed != SKIN_END) {
         int number = int(listed);
+        ++entry;
+        listed = entry < last ? texelFetch(u_near, entry).x : SKIN_END;
+        uint flags = uint(texelFetch(u_skin, 3 * number + 2).w);
+        if (which != SKIN_ANY && (flags & SKIN_YIELDS) != which) {
+            continue;
+        }
         Triangle before = triangle_at(number, from);
         Triangle after = triangle_at(number, to);
         vec2 surface = vec2(texelFetch(u_skin, 3 * number).w, texelFetch(u_skin, 3 * number + 1).w);
-        uint flags = uint(texelFetch(u_skin, 3 * number + 2).w);
         float side = (flags & 16u) != 0u ? -1.0 : 1.0;
         vec3 normal = side * unit_or_zero(area_normal(after));
         vec2 sides = vec2(
@@ -84,8 +93,10 @@ Contact skin_contact(int record, vec3 start, vec3 end, float from, float to, flo
             vec3 away = outside && far > 1e-6 ? apart / far : normal;
             contact = Contact(none ? SKIN_FAR : outside ? far : height, away, velocity, surface.x, surface.y);
         }
-        ++entry;
-        listed = entry < last ? texelFetch(u_near, entry).x : SKIN_END;
     }
     return contact;
+}
+
+Contact skin_contact(int record, vec3 start, vec3 end, float from, float to, float substep) {
+    return skin_contact_with(SKIN_ANY, record, start, end, from, to, substep);
 }

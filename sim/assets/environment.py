@@ -15,7 +15,7 @@ from sinew.sim.maths.arrays import Float32, Float64
 IRRADIANCE_EDGE = 33
 """Edge of the map of irradiance [texel]; see `octahedron_directions`."""
 
-KEPT_SIZE = 1024, 2048
+PANORAMA_MAX = 1024, 2048
 """Largest numbers of rows and columns of the panoramas that are kept."""
 
 _SUNNY_SIZE, _SOFT_SIZE = (128, 64), (64, 32)
@@ -44,7 +44,7 @@ class Panorama:
 
 
 def panorama(image: Float32, small_size: tuple[int, int] = _SUNNY_SIZE) -> Panorama:
-    """Prepares a panorama of finite linear RGB, (H, W, 3), at most KEPT_SIZE; takes some tenths of a second."""
+    """Prepares a panorama of finite linear RGB, (H, W, 3), at most PANORAMA_MAX; takes some tenths of a second."""
     levels = [image]
     while max(levels[-1].shape[:2]) > 1:
         height, width = (max(edge >> 1, 1) for edge in levels[-1].shape[:2])

@@ -158,6 +158,11 @@ class Skin:
     def joints_of(self, entries: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         return entries if self.palette is None else self.palette.entry_joints[entries]
 
+    @property
+    def strongest(self) -> npt.NDArray[np.integer]:
+        """Joint that moves each vertex most, shape (V,)."""
+        return self.joints_of(self.joints[:, 0])
+
     def weights_of(self, joint: int) -> Float64:
         """Returns the weights of a joint, shape (V,)."""
         weights: Float64 = np.where(self.joints_of(self.joints) == joint, self.weights, 0.0).sum(axis=1, dtype=float)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.apart import read_apart
-from sinew.sim.assets.environment import KEPT_SIZE, Panorama, panorama, reduced_bands
+from sinew.sim.assets.environment import PANORAMA_MAX, Panorama, panorama, reduced_bands
 from sinew.sim.assets.faults import ElementFault
 from sinew.sim.assets.images import ImageError
 from sinew.sim.assets.load import read_bytes
@@ -62,7 +62,7 @@ def _usable(light: Float32) -> Float32:
 
 
 def _radiance(data: bytes) -> Float32:
-    """Returns linear RGB, (H, W, 3), at most KEPT_SIZE, row 0 at the top."""
+    """Returns linear RGB, (H, W, 3), at most PANORAMA_MAX, row 0 at the top."""
     if not data.startswith((b"#?RADIANCE", b"#?RGBE")):
         raise ElementFault("", "is neither a Radiance file (#?RADIANCE) nor OpenEXR")
     end = data.find(b"\n\n", 0, _HEADER_MAX)
@@ -90,7 +90,7 @@ def _radiance(data: bytes) -> Float32:
         light: Float32 = band[..., :3] * scales[band[..., 3]][..., None]
         return _usable(light)
 
-    return reduced_bands(light_of, (height, width), KEPT_SIZE)
+    return reduced_bands(light_of, (height, width), PANORAMA_MAX)
 
 
 def _texels(data: bytes, place: int, width: int, height: int) -> UInt8:
@@ -220,7 +220,7 @@ def _repeated(data: bytes, place: int, length: int) -> tuple[bytearray, int]:
 
 
 def _exr(path: Path) -> Float32:
-    """Returns linear RGB, (H, W, 3), at most KEPT_SIZE, row 0 at the top."""
+    """Returns linear RGB, (H, W, 3), at most PANORAMA_MAX, row 0 at the top."""
     if importlib.util.find_spec("OpenEXR") is None:
         raise ElementFault("", "OpenEXR needs a package: pip install 'sinew[exr]'")
     light: Float32 = read_apart(f"{__name__}:exr_content", os.fsencode(os.path.abspath(path)))["colours"]
@@ -259,4 +259,4 @@ def exr_content(path: bytes) -> dict[str, npt.NDArray[Any]]:
         bands = [np.frombuffer(band, np.float32).reshape(end - begin, width) for band in read]
         return _usable(np.stack(bands * (3 // len(bands)), axis=-1))
 
-    return {"colours": reduced_bands(light_of, (height, width), KEPT_SIZE)}
+    return {"colours": reduced_bands(light_of, (height, width), PANORAMA_MAX)}

@@ -1,5 +1,6 @@
+import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +38,10 @@ class SceneAssets:
     def is_same(self, other: "SceneAssets") -> bool:
         if self is other:
             return True
-        for name in (one.name for one in fields(self)):
+        for name in self.__slots__:
             mine: Mapping[Path | str, Asset] = getattr(self, name)
             others: Mapping[Path | str, Asset] = getattr(other, name)
-            if mine.keys() != others.keys() or any(mine[path] is not others[path] for path in mine):
+            if mine.keys() != others.keys() or not all(map(operator.is_, mine.values(), map(others.get, mine))):
                 return False
         return True
 

@@ -40,7 +40,7 @@ SUBSTEPS = 10
 STIFFNESSES = ("structural_stiffness", "shear_stiffness_spring", "bend_stiffness_spring")
 DAMPINGS = ("structural_damping", "shear_damping", "bend_damping")
 
-LINE_COST = 8
+LINE_COST = 4
 """About as many substeps of springs take as long as one of lines."""
 
 NUMPY_LARGEST = 256 * 256

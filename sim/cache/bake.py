@@ -23,6 +23,7 @@ import msgspec
 import numpy as np
 
 from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.printable import counted
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import param_of
 from sinew.sim.scene.playback import PlaybackSettings
@@ -68,6 +69,11 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     nodes: dict[NodeId, BakedNode] = {}
 
 
+def bake_note(name: str, count: int, *, is_of_now: bool) -> str:
+    """Returns a line about a bake that is shown, with the number of its steps."""
+    return f"{name}: bake of {counted(count, 'step')}{'' if is_of_now else ', other settings'}"
+
+
 class DamagedRow(NamedTuple):
     node: NodeId
     step: int
@@ -99,13 +105,15 @@ def _is_sound(row: bytes, known: int | None) -> bool:
 class Bake:
     """A bake on the disk, which keeps no file open; the constructor raises BakeError if its index cannot be used.
 
+    A folder without an index is a bake of no node.
+
     Attributes:
         damaged: Damaged rows that were not reported yet, one per node; the reader clears it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.index = _read_index(folder)
+        self.index = _read_index(folder) if is_bake(folder) else Index()
         self._steps: dict[NodeId, range] = {}
         self._sound: set[tuple[NodeId, int]] = set()
         self.damaged: list[DamagedRow] = []

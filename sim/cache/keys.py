@@ -7,7 +7,7 @@ import functools
 import hashlib
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -38,21 +38,6 @@ _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-class SameNode:
-    """Key of an object by its identity, which stays alive so that its id is not reused."""
-
-    __slots__ = ("thing",)
-
-    def __init__(self, thing: object) -> None:
-        self.thing = thing
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameNode) and self.thing is other.thing
-
-    def __hash__(self) -> int:
-        return id(self.thing)
-
-
 @functools.lru_cache(maxsize=4096)
 def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
@@ -72,16 +57,18 @@ def _in_force(world: World, node: Node) -> Settings | None:
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
     """Returns the key of every simulated node, and True if it is baked: the following steps depend on it."""
-    scene = world.unevaluated
+    scene = world.applied.allowed
     return tuple((node, (key, scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
     """Returns start, simulated nodes, their size, and files: every run depends on them from its first step."""
-    scene = world.unevaluated
-    playback, all_settings = scene.playback, [(node, _in_force(world, node)) for node in scene.nodes]
-    systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
-    files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
+    scene = world.applied.allowed
+    playback, all_inputs = scene.playback, [(node, _inputs(world, node)) for node in scene.nodes]
+    systems = tuple(
+        (n.id, n.kind, _values(one.settings, ANEW)) for n, one in all_inputs if KINDS[n.settings.kind].system
+    )
+    files = tuple([file for _, one in all_inputs for file in one.files])
     return playback.start_time, playback.run_up, systems, files
 
 
@@ -92,13 +79,13 @@ def node_keys(world: World) -> dict[NodeId, str]:
     of its parents and the targets of their modifiers, of its colliders, and of the force fields that act on it.
     Nodes that act on one another have one key.
     """
-    scene = world.unevaluated
+    scene = world.applied.allowed
     met, found, playback = _met(world), {}, scene.playback
     shaders = _shaders(scene)
     for node in scene.nodes:
-        kind, settings = KINDS[node.kind], _in_force(world, node)
+        kind = KINDS[node.settings.kind]
         if kind.system:
-            simulated = node.id in scene.simulated
+            settings, simulated = _inputs(world, node).settings, node.id in scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
             leading = scene.leading(node.id)
             carriers = (_carrying(world, one) for one in leading)
@@ -106,7 +93,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
             for one in leading:
                 collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
             acting = met if collides else ()
-            parts = [start, _whole(world, node), *carriers, b"met", *acting, *shaders]
+            parts = [start, _inputs(world, node).whole, *carriers, b"met", *acting, *shaders]
             parts += _fields(world, node)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     for nodes in set(partners(scene).values()):
@@ -130,35 +117,46 @@ def is_current(key: str, world: World, node: Node) -> bool:
 
     Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """
-    if not key.startswith(_MARK) and world.unevaluated.is_keyed:
+    if not key.startswith(_MARK) and world.applied.allowed.is_keyed:
         return False
     return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
 def _met(world: World, *, turned: bool = True) -> list[bytes]:
-    scene = world.unevaluated
+    scene = world.applied.allowed
     simulated = scene.simulated
-    colliders = [node for node in scene.nodes if ColliderSource in KINDS[node.kind].declared]
-    own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + _all_carrying(world, colliders, turned=turned)
+    colliders = [node for node in scene.nodes if ColliderSource in KINDS[node.settings.kind].declared]
+    own = [
+        part for node in colliders for part in (b"heard" if node.id in simulated else b"", _inputs(world, node).whole)
+    ]
+    versions = {kind: KINDS[kind].version for kind in dict.fromkeys([node.settings.kind for node in colliders])}
+    changed = [f"{kind} {number}".encode() for kind, number in versions.items() if number > 1]
+    return [*changed, *own, *_all_carrying(world, colliders, turned=turned)]
 
 
 def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:
-    scene = world.unevaluated
-    carriers = {one.id: one for node in nodes if node.attachment.node for one in scene.leading(node.id)}
-    return [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
+    scene = world.applied.allowed
+    carriers: dict[NodeId, Node] = {}
+    seen: set[NodeId] = set()
+    for node in nodes:
+        # Without targets, all that is attached to a node depends on the same nodes.
+        if node.attachment.node and (scene.targets or node.attachment.node not in seen):
+            seen.add(node.attachment.node)
+            carriers |= {one.id: one for one in scene.leading(node.id)}
+    return [_carrying(world, one) if turned else _inputs(world, one).whole for one in carriers.values()]
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
     """Returns the transform of a parent; the pose of a character, and what turns its joints."""
     if CharacterSource not in KINDS[carrier.kind].declared:
-        return _record(SameNode(carrier), None)
-    parts = [_whole(world, carrier)]
-    for node in world.unevaluated.nodes:
-        if node.attachment.node == carrier.id and KINDS[node.kind].part(Coupling).turns_joints:
-            settings = _in_force(world, node)
-            collides = settings is not None and KINDS[node.kind].part(Coupling).collides(settings)
-            parts += [b"turned" if node.id in world.unevaluated.simulated else b"still", _whole(world, node)]
+        return _inputs(world, carrier).place
+    parts = [_inputs(world, carrier).whole]
+    for node in world.applied.allowed.nodes:
+        coupling = KINDS[node.settings.kind].declared.get(Coupling)
+        if coupling is not None and coupling.turns_joints and node.attachment.node == carrier.id:
+            inputs = _inputs(world, node)
+            collides = inputs.settings is not None and coupling.collides(inputs.settings)
+            parts += [b"turned" if node.id in world.applied.allowed.simulated else b"still", inputs.whole]
             parts += _met(world, turned=False) if collides else []
             parts += _fields(world, node, turned=False)
     return b" ".join(parts)
@@ -166,18 +164,47 @@ def _carrying(world: World, carrier: Node) -> bytes:
 
 def _fields(world: World, node: Node, *, turned: bool = True) -> list[bytes]:
     """Returns the force fields that act on a node."""
-    weighted = weight_of(_in_force(world, node)) != 0.0 or any(curve.field == "field_weight" for curve in node.curves)
-    fields = acting_fields(world.unevaluated, node) if weighted else ()
-    wholes = [_whole(world, field) for field in fields]
+    weighted = weight_of(_inputs(world, node).settings) != 0.0 or any(
+        curve.field == "field_weight" for curve in node.curves
+    )
+    fields = acting_fields(world.applied.allowed, node) if weighted else ()
+    wholes = [_inputs(world, field).whole for field in fields]
     return [b"fields", *wholes, *_all_carrying(world, fields, turned=turned)] if fields else []
 
 
-def _whole(world: World, node: Node) -> bytes:
-    """Returns everything of a node that steps can depend on, including contents of its files."""
-    settings = _in_force(world, node)
-    return b" ".join(
-        (_record(SameNode(node), SameNode(settings)), *(_file_sum(world, node, u) for u in _files(settings)))
-    )
+class _Inputs(NamedTuple):
+    settings: Settings | None  # In force
+    place: bytes  # The transform alone, with its keys
+    whole: bytes  # Everything of a node that steps can depend on, with sums of its files
+    files: tuple[bytes, ...] = ()
+
+
+class _Known(NamedTuple):
+    node: Node
+    active: Settings | None
+    inputs: _Inputs  # Without files
+    uses: tuple[FileUse, ...]
+
+
+_KNOWN_MAX = 4096
+_known: dict[int, _Known] = {}
+"""By the id of the node, which stays alive so that its id is not reused."""
+
+
+def _inputs(world: World, node: Node) -> _Inputs:
+    active = world.active_settings.get(node.id, node.settings)
+    known = _known.get(id(node))
+    if known is None or known.active is not active:
+        settings = _in_force(world, node)
+        inputs = _Inputs(settings, _record(node, None), _record(node, settings))
+        if len(_known) >= _KNOWN_MAX:
+            _known.clear()
+        known = _known[id(node)] = _Known(node, active, inputs, _files(settings))
+    if not known.uses:
+        return known.inputs
+    settings, place, whole, _ = known.inputs
+    files = tuple([_file_sum(world, node, use) for use in known.uses])
+    return _Inputs(settings, place, b" ".join((whole, *files)), files)
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
@@ -190,24 +217,20 @@ def _files(settings: Settings | None) -> tuple[FileUse, ...]:
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
-    character = world.characters.get(node.id)
+    character, assets = world.characters.get(node.id), world.applied.assets
     content: Any = {
-        "character": world.assets.animated_model(node.id, character.model) if character is not None else None,
-        "mesh": world.assets.meshes.get(Path(use.path)),
-        "strands": world.assets.strands.get(Path(use.path)),
-        "image": world.assets.images.get(Path(use.path)),
+        "character": assets.animated_model(node.id, character.model) if character is not None else None,
+        "mesh": assets.meshes.get(Path(use.path)),
+        "strands": assets.strands.get(Path(use.path)),
+        "image": assets.images.get(Path(use.path)),
     }[use.content]
     return f"{use.field} {content_sum(content) if content is not None else None}".encode()
 
 
-@functools.lru_cache(maxsize=1024)
-def _record(node: SameNode, settings: SameNode | None) -> bytes:
-    one = node.thing
-    assert isinstance(one, Node)
-    reported = _stepped(settings.thing) if settings is not None else None
+def _record(node: Node, settings: Settings | None) -> bytes:
     # Steps depend on a parent without a pose by its transform alone.
-    curves = [c for c in one.curves if c.part == "transform" or (settings is not None and _is_simulated(one, c))]
-    parts = (one.kind, one.id, reported, one.transform, one.attachment, *curves)
+    curves = [c for c in node.curves if c.part == "transform" or (settings is not None and _is_simulated(node, c))]
+    parts = (node.kind, node.id, _stepped(settings), node.transform, node.attachment, *curves)
     return msgspec.json.encode(parts, order="sorted")
 
 

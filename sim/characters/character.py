@@ -172,6 +172,10 @@ class Character(Owner):
         if turns is not None:
             self._turns[user] = turns
 
+    @property
+    def has_turns(self) -> bool:
+        return bool(self._turns)
+
     def is_turned(self, joint: int) -> bool:
         """Returns True if a simulated joint is turned, or is above this one."""
         return any(turns.moves(np.array([joint])) for turns in self._turns.values())

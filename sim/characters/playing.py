@@ -1,7 +1,7 @@
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -11,9 +11,10 @@ from sinew.sim.animation.evaluate import assembled, bind_pose, evaluate_pose, ev
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
 from sinew.sim.characters.layers import Layer, layered, mask_joints
-from sinew.sim.characters.settings import BonePose, FlipV, ModelSettings, UpAxis
+from sinew.sim.characters.settings import BonePose, FlipV, ModelSettings, UpAxis, model_settings
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
+from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import Strip, StripMode, StripSample, last_end, parts_at, smooth
 
 # One rotation outside the skeleton shows a z-up model upright: (x, y, z) becomes (x, z, -y).
@@ -75,6 +76,12 @@ def parts_of(settings: ModelSettings, model: CharacterModel, time: float) -> tup
 def playing_time(settings: ModelSettings, model: CharacterModel) -> float:
     """Returns the end of the last strip [s]; 0 without strips."""
     return last_end(strips_of(settings, model), lambda name: clip_of(model, name).duration)
+
+
+def playing_length(models: Iterable[tuple[Node, CharacterModel]]) -> float:
+    """Returns the end of the last strip of the first model that plays something [s]; 0 without one."""
+    lengths = (playing_time(model_settings(node), model) for node, model in models)
+    return next((length for length in lengths if length > 0.0), 0.0)
 
 
 def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:

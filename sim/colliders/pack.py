@@ -55,7 +55,7 @@ OVALS_MAX = 2
 
 @dataclass(frozen=True, slots=True)
 class ColliderLayout:
-    """The order of a list of colliders, compiled into the kernels: planes, then ellipsoids, then all others.
+    """The order of a list of colliders, compiled into the kernels: planes, ellipsoids, all others, yielding ones.
 
     The default is correct for any order.
     """
@@ -63,23 +63,31 @@ class ColliderLayout:
     planes: int = 0  # Planes at the front that do not turn
     ovals: int = 0  # Ellipsoids after them
     still: bool = False  # Whether no collider moves over the step
+    yielding: int = 0  # Colliders at the end that yield
 
     @property
     def defines(self) -> dict[str, object]:
-        return {"PLANES": str(self.planes), "OVALS": str(self.ovals), "COLLIDE_STILL": self.still, "COLLIDE_NEAR": True}
+        return {
+            "PLANES": str(self.planes),
+            "OVALS": str(self.ovals),
+            "YIELDING": str(self.yielding) if self.yielding else None,
+            "COLLIDE_STILL": self.still,
+            "COLLIDE_NEAR": True,
+        }
 
 
 ANY_ORDER = ColliderLayout()
 
 
 def arranged(states: Sequence[ColliderState]) -> tuple[list[ColliderState], ColliderLayout]:
-    planes = [state for state in states if state.shape is ColliderShape.PLANE and not _turns(state)][:PLANES_MAX]
-    ovals = [state for state in states if state.shape is ColliderShape.ELLIPSOID]
+    firm, yielding = [one for one in states if not one.yields], [one for one in states if one.yields]
+    planes = [state for state in firm if state.shape is ColliderShape.PLANE and not _turns(state)][:PLANES_MAX]
+    ovals = [state for state in firm if state.shape is ColliderShape.ELLIPSOID]
     ovals = ovals if len(ovals) <= OVALS_MAX else []
     front = {id(state) for state in (*planes, *ovals)}
-    others = [state for state in states if id(state) not in front]
+    others = [state for state in firm if id(state) not in front]
     still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
-    return [*planes, *ovals, *others], ColliderLayout(len(planes), len(ovals), still)
+    return [*planes, *ovals, *others, *yielding], ColliderLayout(len(planes), len(ovals), still, len(yielding))
 
 
 def _turns(state: ColliderState) -> bool:

@@ -95,6 +95,7 @@ def colliders_over(
             now.world_from_collider,
             now.friction,
             now.restitution,
+            now.yields,
         )
         for node_id, now in current.items()
     ]

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.colliders.skin_mesh import YIELDS
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
@@ -58,6 +59,7 @@ class SkinSurface:
     boxes: BufferTexture  # Records of `BOX` from the root on, four below each
     count: int  # Triangles
     depth: int  # Levels of boxes
+    yields: bool  # Whether some of the triangles yield
 
 
 class SceneSkins(Owner):
@@ -99,7 +101,7 @@ class SceneSkins(Owner):
             first += len(one.corners)
         self._known = frozenset(placed)
         self._fit_boxes(before, now)
-        return SkinSurface(before, now, self._boxes, self._count, self._depth)
+        return SkinSurface(before, now, self._boxes, self._count, self._depth, self._yields)
 
     def teleport(self, nodes: Collection[NodeId] | None = None) -> None:
         """Forgets where skins were, by default all, so that the next step of these starts where it ends."""
@@ -108,6 +110,7 @@ class SceneSkins(Owner):
     def _allocate(self, layout: list[tuple[UInt32, Buffer]]) -> None:
         corners = np.concatenate([corners for corners, _ in layout])
         self._depth, self._count = 1, len(corners)
+        self._yields = bool((corners[:, 3] & YIELDS).any())
         while FAN**self._depth < self._count:
             self._depth += 1
         self._corners = self._texels(corners, "corners", "rgba32ui")

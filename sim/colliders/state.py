@@ -29,6 +29,7 @@ class ColliderPlacement(msgspec.Struct, frozen=True, eq=False):
     world_from_collider: Float64  # Rigid transform, shape (4, 4)
     friction: float
     restitution: float
+    yields: bool = False
 
 
 class ColliderState(msgspec.Struct, frozen=True, eq=False):
@@ -43,6 +44,7 @@ class ColliderState(msgspec.Struct, frozen=True, eq=False):
     world_from_end: Float64 = msgspec.field(default_factory=lambda: np.eye(4))
     friction: float = 0.0  # Coulomb coefficient
     restitution: float = 0.0  # Part of the approach speed that a bounce returns, 0 to 1
+    yields: bool = False  # Whether it pushes cloth with a limited acceleration, before the firm ones
 
 
 def bounding_radius(shape: ColliderShape, size: Float64) -> float:

@@ -26,7 +26,7 @@ GIF_RATE = 50
 CLEAR = 255
 """Palette index of transparent pixels, after the colours."""
 
-KEPT_BYTES = 2 << 30
+BUFFERED_BYTES = 2 << 30
 """Maximum memory for the frames of a buffered video [bytes]."""
 
 
@@ -57,7 +57,7 @@ class BufferedVideo:
     def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:
         self._path, self._rate, self._alpha = path, rate, alpha
         self.notes: list[str] = []
-        self._room = KEPT_BYTES // (size[0] * size[1] * (4 if alpha else 3))
+        self._room = BUFFERED_BYTES // (size[0] * size[1] * (4 if alpha else 3))
         self._images: list[Image.Image] = []
 
     def add(self, pixels: UInt8) -> None:

@@ -1,7 +1,8 @@
 """The GLSL around a kernel file: declarations of its records, and `main`, without OpenGL.
 
 The file has `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets
-the fields of its outputs as `o_field`.
+the fields of its outputs as `o_field`.  Denormal numbers in outputs become 0: some drivers compute with them in one
+stage and not in the other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,18 @@ SPAN = "u_dispatch_span"
 """Uniform of compute kernels: the first record of a dispatch, and the one after the last."""
 
 
+FLUSH = "".join(
+    f"{kind} flush_denormals({kind} number) {{\n"
+    f"{bits} word = floatBitsToUint(number);\n"
+    f"return mix(number, uintBitsToFloat(word & 0x80000000u), {test.format('word & 0x7f800000u')});\n}}\n"
+    for kind, bits, test in (
+        ("float", "uint", "({}) == 0u"),
+        *((f"vec{size}", f"uvec{size}", f"equal({{}}, uvec{size}(0u))") for size in (2, 3, 4)),
+    )
+)
+"""Functions that replace numbers without an exponent, below 1.2e-38, by a zero of the same sign."""
+
+
 @dataclass(frozen=True, slots=True)
 class KernelText:
     """Text around a kernel, empty for a complete shader; `captures` are the outputs for transform feedback."""
@@ -28,6 +41,7 @@ class KernelText:
     captures: tuple[str, ...] = ()
     separate: bool = False
     stage: Literal["vertex", "compute"] = "vertex"
+    outputs: tuple[str, ...] = ()  # That the file must set
 
 
 NOTHING = KernelText()
@@ -45,17 +59,21 @@ def capture_text(
     """
     reads, writes = _fields(INPUT_PREFIX, inputs), _fields(OUTPUT_PREFIX, outputs)
     if per_vertex == 1:
-        return KernelText(_head(reads, writes), "void main() { run(gl_VertexID); }\n", tuple(writes), separate)
+        flushed = [f"{name} = {_flushed(name, kind)};" for name, kind in writes.items() if _is_float(kind)]
+        tail = "\n".join(["void main() {", "run(gl_VertexID);", *flushed, "}\n"])
+        return KernelText(_head(reads, writes) + FLUSH, tail, tuple(writes), separate, outputs=tuple(writes))
     calls = []
     for lane in range(per_vertex):
         calls += [f"{name} = {lane_name(name, lane)};" for name in reads]
         calls += [f"run({per_vertex} * gl_VertexID + {lane});"]
-        calls += [f"{lane_name(name, lane)} = {name};" for name in writes]
+        calls += [f"{lane_name(name, lane)} = {_flushed(name, kind)};" for name, kind in writes.items()]
     all_reads = _fields(INPUT_PREFIX, [in_lanes(dtype, per_vertex) for dtype in inputs])
     all_writes = _fields(OUTPUT_PREFIX, [in_lanes(dtype, per_vertex) for dtype in outputs])
     present = "".join(f"{kind} {name};\n" for name, kind in (reads | writes).items())
     tail = "\n".join(["void main() {", *calls, "}\n"])
-    return KernelText(_head(all_reads, all_writes) + present, tail, tuple(all_writes), separate)
+    return KernelText(
+        _head(all_reads, all_writes) + present + FLUSH, tail, tuple(all_writes), separate, outputs=tuple(writes)
+    )
 
 
 def compute_text(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype]) -> KernelText:
@@ -88,7 +106,8 @@ def compute_text(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype]) -> Ker
         "}",
         "}",
     ]
-    return KernelText("\n".join(head) + "\n", "\n".join(tail) + "\n", stage="compute")
+    writes = tuple(_fields(OUTPUT_PREFIX, outputs))
+    return KernelText("\n".join(head) + "\n" + FLUSH, "\n".join(tail) + "\n", stage="compute", outputs=writes)
 
 
 def input_name(index: int) -> str:
@@ -140,7 +159,7 @@ def _loads(index: int, dtype: np.dtype) -> list[str]:
 def _stores(index: int, dtype: np.dtype, vector: str) -> list[str]:
     vectors, parts = dtype.itemsize // 16, []
     for field, kind in glsl_types(dtype).items():
-        name = OUTPUT_PREFIX + field
+        name = _flushed(OUTPUT_PREFIX + field, kind)
         if vector == "uvec4" and not kind.startswith("u"):
             unsigned = "uint" if kind == "int" else f"u{kind.removeprefix('i')}"
             name = f"{'floatBitsToUint' if dtype[field].base.kind == 'f' else unsigned}({name})"
@@ -149,6 +168,14 @@ def _stores(index: int, dtype: np.dtype, vector: str) -> list[str]:
         f"output_{index}[{vectors} * id + {at}] = {vector}({', '.join(part for where, part in parts if where == at)});"
         for at in range(vectors)
     ]
+
+
+def _is_float(kind: str) -> bool:
+    return kind.startswith(("float", "vec"))
+
+
+def _flushed(name: str, kind: str) -> str:
+    return f"flush_denormals({name})" if _is_float(kind) else name
 
 
 def lane_name(name: str, lane: int) -> str:

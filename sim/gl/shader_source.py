@@ -95,7 +95,8 @@ def resolve(
         around: Lines before and after all others; errors in the latter are reported at the end of the file.
 
     Raises:
-        ShaderError: With file and line, for a missing file, a malformed include or an include cycle.
+        ShaderError: With file and line, for a missing file, a malformed include or an include cycle; for a kernel that
+            does not set an output.
     """
     resolver = _Resolver(read)
     try:
@@ -103,6 +104,10 @@ def resolve(
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ShaderError([ShaderMessage(name, 1, f"cannot read: {reason}")], (name,)) from error
+    code = BLOCK_COMMENT.sub(" ", "\n".join(resolver.lines))
+    if missing := [output for output in around.outputs if not re.search(rf"\b{output}\b", code)]:
+        reason = f"sets no {' and no '.join(missing)}; a kernel sets all fields of its output records"
+        raise ShaderError([ShaderMessage(name, 1, reason)], tuple(dict.fromkeys(resolver.files)))
     define_lines = [
         f"#define {key}" if value is True else f"#define {key} {value}"
         for key, value in (defines or {}).items()

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from sinew.sim.kinds.camera.kind import CAMERA
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
-from sinew.sim.kinds.contract import CharacterSource, Kind
+from sinew.sim.kinds.contract import AddEntry, Adds, CharacterSource, Kind
 from sinew.sim.kinds.emitter.kind import EMITTER
 from sinew.sim.kinds.environment.kind import ENVIRONMENT
 from sinew.sim.kinds.field.kind import FIELD
@@ -13,7 +13,7 @@ from sinew.sim.kinds.kernel.kind import KERNEL
 from sinew.sim.kinds.light.kind import LIGHT
 from sinew.sim.kinds.model.kind import MODEL
 from sinew.sim.kinds.springs.kind import SPRINGS
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import Node, NodeId, Scene
 
 KINDS: dict[str, Kind] = {}
 """All kinds by name, in the order of the Add menu."""
@@ -33,6 +33,16 @@ def unregister(kind: Kind) -> None:
 def packages(nodes: Iterable[Node]) -> dict[NodeId, str]:
     """Returns name and version of the plug-in of each node whose kind is of one."""
     return {node.id: KINDS[node.kind].package for node in nodes if KINDS[node.kind].package}
+
+
+def add_entries() -> dict[str, AddEntry]:
+    return {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
+
+
+def scene_end(scene: Scene, playing: float) -> float:
+    """Returns the end of a scene [s] whose strips play up to a time [s]."""
+    simulated = any(kind.system and scene.of_kind(name) for name, kind in KINDS.items())
+    return scene.playback.end_time(playing, simulated=simulated)
 
 
 def character_kind() -> Kind:

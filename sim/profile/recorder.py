@@ -102,7 +102,7 @@ JUMP, DRIFT = 1e-3, 1e-4
 RUNS_MAX = 4096
 """Maximum number of passes between two frames; more pile up while nothing is drawn and are discarded."""
 
-COSTS_KEPT = 61
+COST_COUNT = 61
 
 
 class Stamps(Protocol):
@@ -239,8 +239,8 @@ class Recorder:
         self._last_begin = self._last_end = math.nan
         self._was_running = False
         self._ring: deque[PendingFrame] = deque()
-        self._costs: deque[float] = deque(maxlen=COSTS_KEPT)
-        self._stampings: deque[float] = deque(maxlen=COSTS_KEPT)
+        self._costs: deque[float] = deque(maxlen=COST_COUNT)
+        self._stampings: deque[float] = deque(maxlen=COST_COUNT)
         self._offset, self._error = stamps.offset()
         self._paired_at = clock()
 

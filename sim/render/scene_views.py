@@ -26,7 +26,7 @@ from sinew.sim.render.frame import (
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, Scene
-from sinew.sim.scene.view import LAMP_INTENSITY, Look
+from sinew.sim.scene.view import LIGHT_INTENSITY, Look
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 ViewInputs = tuple[Node, Any, bool, bool, SceneAssets]
@@ -40,13 +40,17 @@ class ViewEntry(View):
         self.node, self.view, self._guard = node, view, guard
         self.applied: ViewInputs | None = None  # Applied last; None after an error
         self.subject: Any = None  # System or character
-        self.is_helper = view.is_helper
+        self.is_helper, self._has_marks = view.is_helper, type(view).marks is not View.marks
         self.is_light = False
         name = node.settings.kind
         self.rank = CharacterSource not in KINDS[name].declared, list(KINDS).index(name)
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
-        self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
+        if node.id not in self._guard.faulty:
+            try:
+                self.view.apply(node, subject, world)
+            except Exception as error:
+                self._guard.note(node.id, error)
 
     def update(self, inputs: ViewInputs, world: World) -> None:
         self.node, self.subject, *_ = inputs
@@ -55,7 +59,13 @@ class ViewEntry(View):
         self.applied = None if self.node.id in self._guard.faulty else inputs
 
     def parts(self, display: Any) -> Sequence[Any]:
-        return self._guard.call(self.node, lambda: self.view.parts(display), ())
+        if self.node.id in self._guard.faulty:
+            return ()
+        try:
+            return self.view.parts(display)
+        except Exception as error:
+            self._guard.note(self.node.id, error)
+            return ()
 
     def light(self) -> Any:
         return self._guard.call(self.node, self.view.light, None)
@@ -73,7 +83,7 @@ class ViewEntry(View):
         return self._guard.call(self.node, self.view.counts, NOTHING)
 
     def marks(self) -> tuple[Mark, ...]:
-        return self._guard.call(self.node, self.view.marks, ())
+        return self._guard.call(self.node, self.view.marks, ()) if self._has_marks else ()
 
     def release(self) -> None:
         self.view.release()
@@ -92,17 +102,23 @@ class SceneViews:
         self._entries: dict[NodeId, ViewEntry] = {}
         self._visible: list[ViewEntry] = []
         self._attached: list[ViewEntry] = []
+        self._counted: list[ViewEntry] = []
         self._lit: list[ViewEntry] = []
         self._posed: list[Node] = []
         self._world: World | None = None
         self._content: tuple[object, ...] = ()
         self._has_moved = self._must_retry = False
+        # Of the last update of attached views: poses and places of characters, and nodes that changed since
+        self._poses: list[object] = []
+        self._changed: set[NodeId] = set()
         self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
     def take(self, scene: Scene) -> None:
         if scene is self.scene:
             return
-        self.scene = scene
+        before, self.scene = self.scene, scene
+        self._changed |= {node_id for node_id, node in scene.by_id.items() if before.by_id.get(node_id) is not node}
+        self._changed |= before.by_id.keys() - scene.by_id.keys()
         carrying = {node.attachment.node for node in scene.nodes}
         self._posed = [node for node in scene.characters_in_order if node.id in scene.shown or node.id in carrying]
         for node_id, entry in list(self._entries.items()):
@@ -117,14 +133,14 @@ class SceneViews:
         With `is_animated` only keys changed values, and the version stays.
         """
         self._world, self._content, self._must_retry = world, _content(world), False
-        simulated, holders = world.scene.simulated, world.scene.holders
+        simulated, holders, assets = world.scene.simulated, world.scene.holders, world.applied.assets
         for node in world.scene.nodes:
             entry = self._entries.get(node.id)
             if entry is None and KINDS[node.settings.kind].view:
                 entry = self._created(node)
             if entry is not None:
                 subject = self.characters.get(node.id) or systems.get(node.id)
-                inputs = node, subject, node.id in simulated, node.id in holders, world.assets
+                inputs = node, subject, node.id in simulated, node.id in holders, assets
                 if entry.applied is None or not all(map(operator.is_, entry.applied, inputs)):
                     entry.update(inputs, world)
         self._arrange()
@@ -202,7 +218,7 @@ class SceneViews:
         return box or entry.reach()
 
     def counts(self) -> Counts:
-        return sum((entry.counts() for entry in self._visible), NOTHING)
+        return sum([entry.counts() for entry in self._counted], NOTHING)
 
     def marks(self) -> list[Mark]:
         self._catch_up()
@@ -235,12 +251,23 @@ class SceneViews:
         )
 
     def _catch_up(self) -> None:
+        """Applies attached views again: of changed nodes and what is attached to them, or all if a character moved."""
         if not self._has_moved or self._world is None:
             return
         self._has_moved = False
         self._world = replace(self._world, characters=self.characters, places=self.places)
-        self.places.carriers([entry.node for entry in self._attached])
-        for entry in self._attached:
+        poses: list[object] = []
+        for one in self.characters.values():
+            poses += one, one.animated_pose, object() if one.has_turns else one.world_from_model
+        entries, changed = self._attached, self._changed
+        if len(poses) == len(self._poses) and all(map(operator.is_, poses, self._poses)):
+            for node in self.scene.carried_last if changed else ():
+                if node.attachment.node in changed:
+                    changed.add(node.id)
+            entries = [entry for entry in entries if entry.node.id in changed]
+        self._poses, self._changed = poses, set()
+        self.places.carriers([entry.node for entry in entries])
+        for entry in entries:
             entry.apply(entry.node, entry.subject, self._world)
 
     def _arrange(self) -> None:
@@ -249,6 +276,7 @@ class SceneViews:
         present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
         present.sort(key=operator.attrgetter("rank"))
         self._visible = [entry for entry in present if entry.node.id in self.scene.shown]
+        self._counted = [entry for entry in self._visible if type(entry.view).counts is not View.counts]
         self._attached = [entry for entry in present if entry.node.attachment.node]
         self._lit = [entry for entry in present if entry.is_light]
 
@@ -290,7 +318,7 @@ class SceneViews:
                 return ()
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
-            intensity = LAMP_INTENSITY[self.scene.view.look]
+            intensity = LIGHT_INTENSITY[self.scene.view.look]
             return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, intensity=intensity, shadow=False),)
         shown_ids = self.scene.shown
         lit: list[PointLight] = [
@@ -300,4 +328,4 @@ class SceneViews:
 
 
 def _content(world: World) -> tuple[object, ...]:
-    return world.scene, world.characters, world.assets
+    return world.scene, world.characters, world.applied.assets

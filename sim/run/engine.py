@@ -47,8 +47,8 @@ from sinew.sim.render.scene_views import SceneViews
 from sinew.sim.render.surface import Images
 from sinew.sim.render.texture_upload import MipImages, SharedTextures
 from sinew.sim.run.simulation import Simulation
+from sinew.sim.run.stage import Stage
 from sinew.sim.scene.camera import Camera
-from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view import SkinningComparison
@@ -72,6 +72,9 @@ class Engine(Owner):
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
         background: Whether long preparations run on a worker thread; otherwise `apply` waits for them.
+
+    Attributes:
+        applied: What is simulated and shown.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary | None = None, *, background: bool = False) -> None:
@@ -79,24 +82,22 @@ class Engine(Owner):
         self.library = library or self.owns(ShaderLibrary(context))
         self._guard = Guard((SettingsError, GLError))
         self._renderer = self.owns(FrameRenderer(context, self.library, self._guard))
-        self.simulation = self.owns(Simulation(context, self.library, self._guard))
+        self.simulation = self.owns(Simulation(context, self.library, self._guard, self))
         self._background = background
         self.simulation.services.get(Background).is_on = background
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
-        self.simulation.place_characters, self.simulation.skin_characters = self._place_attached, self._skin
         self.pictures = RenderScheduler(self._renderer)
-        self._source = Scene()
-        self._keyed = KeyedScene()
+        self.stage = Stage(self._with_usable_kernels)
+        self.applied = self.stage.at()
         self._content: tuple[object, ...] = ()
-        # Scene times of characters and of the simulation [s]; None before the first
-        self._time: float | None = None
-        self._step_time: float | None = None
         self._prefetched: frozenset[float] = frozenset()
-        self._assets = SceneAssets()
         self._colliders: Memo[tuple[Collider, ...]] = Memo()
         self._kernels: tuple[Node, ...] = ()
-        self._trusts: Memo[Scene] = Memo()
+        self._world = World(
+            self.applied, self.applied.shown, self.views.characters, self.views.places, self.simulation.services
+        )
+        self._usable: Memo[Scene] = Memo()
         self._owns_library = library is None
         self._trials = self.owns(Background())
         self._trials.is_on = background
@@ -135,7 +136,7 @@ class Engine(Owner):
             if warmed_up:
                 playback = self.views.scene.playback
                 preroll = playback.start_time, playback.run_up
-                view.character.update(node, self._moment, self.views.places, {}, preroll)
+                view.character.update(node, self.applied.time, self.views.places, {}, preroll)
                 view.character.skin(self.views.scene.view.comparison)
                 yield
                 yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
@@ -157,44 +158,48 @@ class Engine(Owner):
         if self._background:
             uploaded = {path: image for path, image in assets.textures.items() if self.textures.has(path, image)}
             assets = replace(assets, textures=uploaded)
-        if not assets.is_same(self._assets):
-            self._assets = assets
+        if not assets.is_same(self.stage.assets):
+            self.stage.assets = assets
 
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
-            if not self.library.takes_texts:
-                scene = self._with_kernels(scene, ())
-            elif self._background:
-                scene = self._with_tried_kernels(scene)
-            if scene is not self._source:
-                self._use_kernels(scene)
-            self._source = scene
-            self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
+            self.stage.take(scene)
+            former, applied = self.applied, self.stage.at()
+            allowed, assets, self.applied = applied.allowed, applied.assets, applied
+            if allowed is not former.allowed:
+                self._use_kernels(allowed)
+            self.views.take(applied.shown)
             world = self.world
             is_news, is_due = self.views.is_news(world), self.simulation.is_due
-            content, former = (scene, world.characters, world.assets), self._content
+            content, known = (allowed, world.characters, assets), self._content
             self._content = content
-            is_animated = scene.is_keyed and same_objects(content, former)
+            is_animated = allowed.is_keyed and same_objects(content, known)
             if is_news or is_due:
                 self.context.bind_default_framebuffer()
             if is_news and not is_animated:
-                self._guard.renew(scene.by_id)
+                self._guard.renew(allowed.by_id)
                 for node_id, character in self.views.characters.items():
-                    if node_id in self._assets.animated or character.animated is not character.model:
-                        character.animate(self._assets.animated_model(node_id, character.model))
-            self.simulation.apply(self._simulated_world if scene.is_keyed else world)
+                    if node_id in assets.animated or character.animated is not character.model:
+                        character.animate(assets.animated_model(node_id, character.model))
+            stepped = applied.stepped
+            self.simulation.apply(world if stepped is world.scene else replace(world, scene=stepped))
             if is_due:
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
             if is_news:
                 self.views.follow(world, self.simulation.systems, is_animated=is_animated)
 
+    def _with_usable_kernels(self, scene: Scene) -> Scene:
+        if not self.library.takes_texts:
+            return self._with_kernels(scene, ())
+        return self._with_tried_kernels(scene) if self._background else scene
+
     def _with_kernels(self, scene: Scene, kernels: tuple[Node, ...]) -> Scene:
         """Returns the scene with these kernels alone: others have no part in the keys of cached steps."""
         if not kernels and not any(ShaderTexts in KINDS[node.kind].declared for node in scene.nodes):
             return scene
-        return self._trusts.get((scene, kernels), lambda: msgspec.structs.replace(
+        return self._usable.get((scene, kernels), lambda: msgspec.structs.replace(
             scene, nodes=(*(node for node in scene.nodes if ShaderTexts not in KINDS[node.kind].declared), *kernels)
         ))  # fmt: skip
 
@@ -267,22 +272,11 @@ class Engine(Owner):
 
     @property
     def world(self) -> World:
-        views = self.views
-        return World(
-            views.scene, views.characters, views.places, self.simulation.services, self._assets,
-            active_settings=self.simulation.active_settings, start_time=self.simulation.start_time,
-            source=self._source if self._source.is_keyed else None,
-        )  # fmt: skip
-
-    @property
-    def _moment(self) -> float:
-        return self.simulation.start_time if self._time is None else self._time
-
-    @property
-    def _simulated_world(self) -> World:
-        """Returns the world with its keys at the last step, although another moment may be shown."""
-        time = self.simulation.start_time if self._step_time is None else self._step_time
-        return replace(self.world, scene=self._keyed.at(self._source, time))
+        """The shown scene with its characters in their present poses."""
+        applied, views, known, active = self.applied, self.views, self._world, self.simulation.active_settings
+        if known.applied is not applied or known.places is not views.places or active or known.active_settings:
+            self._world = World(applied, applied.shown, views.characters, views.places, known.services, active)
+        return self._world
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -290,18 +284,15 @@ class Engine(Owner):
         """Poses and skins the characters for scene time `time` [s]; systems without a state follow at `refresh`."""
         with self.context.timers.scope("draw"):
             self._pose(time)
-            self._skin(self.world)
-            if self._source.is_keyed and self.views.is_news(world := self.world):
+            self.skin(self.world)
+            if self.applied.allowed.is_keyed and self.views.is_news(world := self.world):
                 self.views.follow(world, self.simulation.systems, is_animated=True)
-            self.simulation.show(time)
+            self.simulation.show(self.world, time)
 
     def step(self, time: float, grab: Grab | None = None) -> None:
         """Advances the simulation by one step, which ends at scene time `time` [s]."""
         with self.context.timers.scope("simulate"):
-            self._pose(time)
-            self._step_time = time
-            if self._source.is_keyed:
-                self.simulation.apply(self.world)
+            self._go_to(time)
             self.simulation.step(self.world, time, grab)
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
@@ -319,17 +310,13 @@ class Engine(Owner):
     def teleport(self, time: float) -> None:
         """Jumps to a scene time [s] that does not follow the previous one."""
         with self.context.timers.scope("simulate"):
-            self._pose(time)
-            self._step_time = time
-            if self._source.is_keyed:
-                self.simulation.apply(self.world)
+            self._go_to(time)
             self.simulation.teleport(self.world, time)
 
     def restart(self, time: float) -> None:
         """Resets the simulation to its first frame, which is at scene time `time` [s]."""
-        if self._source.is_keyed:
-            self._pose(time)
-            self.simulation.apply(self.world)
+        if self.applied.allowed.is_keyed:
+            self._go_to(time)
         self.simulation.reset()
         self.teleport(time)
 
@@ -341,10 +328,7 @@ class Engine(Owner):
 
     def restore(self, state: bytes, time: float) -> frozenset[NodeId]:
         """Restores a state; `time` is the end of its step [s], see `Simulation.restore`."""
-        self._pose(time)
-        self._step_time = time
-        if self._source.is_keyed:
-            self.simulation.apply(self.world)
+        self._go_to(time)
         return self.simulation.restore(state, self.world, time)
 
     def show_interpolated(
@@ -357,29 +341,30 @@ class Engine(Owner):
         """Shows the baked states of a step that ended at `time` [s]; returns False if there are none."""
         if not self.simulation.is_baked(step):
             return False
-        self._pose(time)
-        self._step_time = time
-        if self._source.is_keyed:
-            self.simulation.apply(self.world)
+        self._go_to(time)
         self.simulation.show_baked(step, self.world)
         return True
 
-    def _pose(self, time: float) -> None:
+    def _go_to(self, time: float) -> None:
+        """Poses the characters, and gives systems the values of keys, at the end of a step."""
+        self._pose(time, is_step=True)
+        if self.applied.allowed.is_keyed:
+            self.simulation.apply(self.world)
+
+    def _pose(self, time: float, *, is_step: bool = False) -> None:
         """Poses the characters; skinning follows when their joints are turned."""
         self.context.bind_default_framebuffer()
-        self._time = time
-        scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
-        if scene is self.views.scene:
+        self.applied = self.stage.at(time, is_step=is_step)
+        if self.applied.shown is self.views.scene:
             self.views.settle()
         else:
-            self.views.take(scene)
+            self.views.take(self.applied.shown)
         self._pose_characters(self.views.posed(), time)
 
-    def _place_attached(self, _: World) -> World:
-        """Returns the world after joints were turned: characters follow that are attached to them."""
+    def place(self, _: World) -> World:
         self.views.settle()
         attached = [one for one in self.views.posed() if one[0].attachment.node]
-        self._pose_characters(attached, self._moment)
+        self._pose_characters(attached, self.applied.time)
         return self.world
 
     def _pose_characters(self, characters: Iterable[tuple[Node, Character]], time: float) -> None:
@@ -393,7 +378,7 @@ class Engine(Owner):
                 except Exception as error:
                     self._guard.note(node.id, error)
 
-    def _skin(self, world: World) -> World:
+    def skin(self, world: World) -> World:
         comparison = world.scene.view.comparison
         for node, character in self.views.posed():
             if node.id not in self._guard.faulty:

@@ -190,7 +190,7 @@ def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[N
         for _ in warmup.play_all(engine.render_view(contents.camera)):
             pause(0.2)
         engine.set_assets(contents.assets)
-        engine.simulation.start_time = contents.start
+        engine.stage.start_time = contents.start
         engine.apply(scene)
         engine.restart(contents.start)
         for step in range(STEPS):

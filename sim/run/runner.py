@@ -70,11 +70,12 @@ class SimulationRunner:
         world = self.engine.world
         assets = world.assets
         contents = (*assets.meshes.values(), *assets.images.values(), *assets.strands.values())
-        inputs = (world.unevaluated, *world.active_settings.values(), *world.characters.values(), *contents)
+        allowed = world.applied.allowed
+        inputs = (allowed, *world.active_settings.values(), *world.characters.values(), *contents)
         if same_objects(inputs, self._inputs):
             return
         self._inputs = inputs
-        playback = world.unevaluated.playback
+        playback = allowed.playback
         self.start_time, self.preroll = playback.start_time, round(playback.run_up / STEP_TIME)
         if not self._is_cached:
             return
@@ -215,7 +216,7 @@ class SimulationRunner:
         return True
 
     def _simulate(self, step: int, grab: Grab | None) -> None:
-        self.engine.simulation.show(self.time_of(step - 1))
+        self.engine.simulation.show(self.engine.world, self.time_of(step - 1))
         self.engine.prefetch_poses(step, self.time_of)
         self.engine.step(self.time_of(step), grab)
         self.shown = step
@@ -225,7 +226,7 @@ class SimulationRunner:
         self._go_to(self.shown)
         history = self.cache.history
         history.fork(self.shown)
-        self.engine.simulation.show(self.time_of(self.shown))
+        self.engine.simulation.show(self.engine.world, self.time_of(self.shown))
         self.engine.step(self.time_of(self.shown), grab)
         history.branch.pulls += 1
         self._put(self.shown)

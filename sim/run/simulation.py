@@ -80,6 +80,16 @@ class BakedStates(Protocol):
         """Returns the packed `System.snapshot` after a step; None if the step must be simulated."""
 
 
+class SceneCharacters(Protocol):
+    """The characters of the scene, posed for the end of a step."""
+
+    def place(self, world: World) -> World:
+        """Updates what is attached to joints after some were turned; returns the world."""
+
+    def skin(self, world: World) -> World:
+        """Skins the characters; returns the world."""
+
+
 class StateCapture:
     """A copy of the state on the GPU for a later read; later steps do not change it."""
 
@@ -109,29 +119,22 @@ class Simulation:
     Systems that turn joints of characters come first; then the characters are skinned, and the others follow.
 
     Attributes:
-        place_characters: Updates what is attached to joints after some were turned, and returns the world; set by the
-            owner of the characters.
-        skin_characters: Skins the characters, and returns the world.
         systems: Also those that are not ready; a node whose system could not be created has none.
         step_count: Steps since the last reset.
-        start_time: Scene time at which the simulation starts [s]; the owner of the clock sets it.
         baked: States of nodes that are not simulated.
         cached: States that need not be simulated again; `baked` takes precedence.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
-        self._context, self._library, self._guard = context, library, guard
+    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard, characters: SceneCharacters) -> None:
+        self._context, self._library, self._guard, self._characters = context, library, guard, characters
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context, library)
         self._joint_colliders = SceneColliders(context, library)
         self._still_skins = StillSkins()
         self._joint_fields = SceneFields(context, library)
-        self.place_characters: Callable[[World], World] = _unchanged
-        self.skin_characters: Callable[[World], World] = _unchanged
         self.systems: dict[NodeId, System] = {}
         self._copies = StagingCopies(context)
         self.step_count = 0
-        self.start_time = 0.0
         self.baked: BakedStates | None = None
         self.cached: BakedStates | None = None
         self._problems: list[Problem] = []
@@ -227,9 +230,10 @@ class Simulation:
 
     def apply(self, world: World) -> None:
         """Applies the scene; does nothing if only transforms changed since the last call, little if keys did."""
-        scene, inputs = world.scene, (world.source or world.scene, world.characters, world.assets)
+        scene, allowed = world.scene, world.applied.allowed
+        inputs = allowed, world.characters, world.applied.assets
         if same_objects(inputs, self._applied) and not self.is_due:
-            if world.source is not None:
+            if allowed.is_keyed:
                 self._apply_keys(world)
             return
         self._applied = inputs
@@ -297,7 +301,8 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
-        moved = jumped(world.source, time - STEP_TIME, time) if world.source is not None else frozenset[NodeId]()
+        allowed = world.applied.allowed
+        moved = jumped(allowed, time - STEP_TIME, time) if allowed.is_keyed else frozenset[NodeId]()
         if moved:
             self.colliders.teleport(moved)
             self._joint_colliders.teleport(moved)
@@ -305,7 +310,7 @@ class Simulation:
             if self._had_fields:
                 self.services.get(SceneFields).teleport(moved)
         if not self._has_partners:
-            self._partners, self._has_partners = partners(world.unevaluated), True
+            self._partners, self._has_partners = partners(allowed), True
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
         self._advance_joint_surroundings(world)
@@ -353,8 +358,8 @@ class Simulation:
         """
         for one in self._turning:
             yield [one], world
-            world = self.place_characters(world)
-        world = self.skin_characters(world)
+            world = self._characters.place(world)
+        world = self._characters.skin(world)
         begin(world)
         yield self._following, world
 
@@ -377,7 +382,7 @@ class Simulation:
             with self._guard.of(node):
                 system.teleport(now)
         self._teleport_services()
-        self.show(time)
+        self.show(world, time)
 
     def state(self) -> bytes:
         """Returns all input of the next step except characters, functions of time; waits for the GPU."""
@@ -465,7 +470,7 @@ class Simulation:
                 )
                 if first is not None and second is not None:
                     system.restore(system.interpolate(first, second, share), now)
-        self.show(time)
+        self.show(world, time)
         self._stale |= self.systems.keys()
 
     def _settle(self, world: World) -> None:
@@ -542,14 +547,14 @@ class Simulation:
 
     # --- once a frame ---------------------------------------------------------------------------------
 
-    def show(self, time: float) -> None:
+    def show(self, world: World, time: float) -> None:
         """Shows `time` [s] in systems without a state at the next `refresh`; the next step follows it.
 
         The time of the last step shows that step, even if the clock has looped.
         """
         if time != self._time:
             self._time = time
-            self._moment = max(round((time - self.start_time) / STEP_TIME), 0)
+            self._moment = max(round((time - world.applied.start_time) / STEP_TIME), 0)
             self._stale |= self.systems.keys()
 
     def refresh(self, world: World, now: float) -> None:
@@ -592,7 +597,7 @@ class Simulation:
                 for placed in self._all_placed(world, [])
             )
             if any(isinstance(one, SkinPlacement) for one in colliders.values()):
-                self.skin_characters(world)
+                self._characters.skin(world)
                 colliders = self._still_skins.of(colliders, world)
             self._joint_colliders.advance(colliders)
             turning = [node for node, _, _ in self._turning]
@@ -657,10 +662,6 @@ def _each(
     parts: Iterable[tuple[list[tuple[Node, Kind, System]], World]],
 ) -> Iterator[tuple[Node, Kind, System, World]]:
     return ((*one, world) for nodes, world in parts for one in nodes)
-
-
-def _unchanged(world: World) -> World:
-    return world
 
 
 def _is_turned(node: Node, world: World) -> bool:

@@ -165,10 +165,10 @@ class Param:
 
 def param(
     doc: str,
-    *,
     unit: str = "",
     lo: float | None = None,
     hi: float | None = None,
+    *,
     soft: tuple[float, float] | None = None,
     step: float | None = None,
     scale: Scale = Scale.LINEAR,
@@ -184,7 +184,7 @@ def param(
     sparse: bool = False,
     empty: str = "",
 ) -> msgspec.Meta:
-    """Returns the annotation of a settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
+    """Returns the annotation of a settings field: `Annotated[float, param("Doc.", "m", 0.0, 10.0)] = 1.0`.
 
     Args:
         doc: One sentence for tooltip and guide, ending with a full stop.
@@ -280,6 +280,12 @@ def bounded(settings: S) -> S:
             if record.type in (int, float, tuple)
         },
     )
+
+
+def changed_values(settings: msgspec.Struct | None) -> dict[str, Any]:
+    """Returns values that differ from their defaults, by name."""
+    records = params_of(type(settings)) if settings is not None else ()
+    return {r.name: value for r in records if (value := getattr(settings, r.name)) != r.default}
 
 
 def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH) -> S:
@@ -405,7 +411,7 @@ def _record(cls: type[msgspec.Struct], field: msgspec.structs.FieldInfo, hint: A
         return None
     default = field.default_factory() if callable(field.default_factory) else field.default
     if default is msgspec.NODEFAULT:
-        raise TypeError(f"{cls.__name__}.{field.name} needs a default")
+        raise TypeError(f"{cls.__name__}.{field.name} needs a default; write `{field.name}: Annotated[...] = VALUE`")
     kind, size, optional = _shape(hint)
     return Param(field.name, kind, size, optional, default, declared)
 

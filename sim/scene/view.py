@@ -101,7 +101,7 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     background_bottom: Annotated[Colour, _background("Lower colour of the background.")] = (0.11, 0.12, 0.13)
 
 
-LAMP_INTENSITY = {Look.CLASSIC: 1.6, Look.STANDARD: 0.6}
+LIGHT_INTENSITY = {Look.CLASSIC: 1.6, Look.STANDARD: 0.6}
 """Intensity of new lights; in the standard look an environment gives most of the light."""
 
 NEW_VIEW = ViewSettings(look=Look.STANDARD)

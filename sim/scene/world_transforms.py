@@ -13,7 +13,7 @@ from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.maths.transform import decompose, inverse_affine, polar
 from sinew.sim.scene.params import bounded
-from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sinew.sim.scene.vectors import Vec3
 
@@ -161,6 +161,26 @@ class WorldTransforms:
         if not attachment.bone or not is_read or self._joint(attachment.node, attachment.bone) is not None:
             return ""
         return f"{label}: {carrier.name or carrier.id} has no bone {attachment.bone!r}; {stays}"
+
+    def is_known(self, node: Node) -> bool:
+        """Returns False if a parent of the node, or one above it, is missing or its model is being read.
+
+        The node need not be in the scene.
+        """
+        above = self.scene.by_id.get(node.attachment.node)
+        upper = [above, *self.scene.carriers(above.id)] if above is not None else []
+        return not any(self.missing(one) or self._is_read_later(one) for one in (node, *upper))
+
+    def is_boneless(self, attachment: Attachment) -> bool:
+        """Returns True if the parent is there and does not have the bone."""
+        if not self.scene.has(attachment.node):
+            return not attachment.node
+        character = self.scene.node(attachment.node).settings.is_character
+        is_read = not character or attachment.node in self.characters
+        return is_read and self._joint(attachment.node, attachment.bone) is None
+
+    def _is_read_later(self, node: Node) -> bool:
+        return bool(node.attachment.bone) and node.attachment.node not in self.characters
 
     def _attached(self, nodes: Sequence[Node]) -> _AttachedNodes:
         found = self._known.get(id(nodes))

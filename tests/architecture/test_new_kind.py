@@ -95,6 +95,16 @@ def test_it_steps_on_a_carrier_and_is_restored_bit_identical(context: Context) -
     engine.release()
 
 
+def test_a_scaled_rope_keeps_its_length(context: Context) -> None:  # noqa: F811
+    engine = Engine(context)
+    scaled = msgspec.structs.replace(rope(), transform=Transform(position=(0.0, 2.0, 0.0), scale=(2.0, 2.0, 2.0)))
+    for steps in (0, 60):
+        stepped(engine, Scene(nodes=(scaled,)), 0, steps)
+        links = np.diff(engine.simulation.systems["r"].arrays()["positions"].read(), axis=0)
+        assert np.linalg.norm(links, axis=1).sum() == pytest.approx(2.0, rel=0.05)
+    engine.release()
+
+
 def test_it_is_drawn_picked_framed_and_timed(context: Context) -> None:  # noqa: F811
     engine, output = Engine(context), Framebuffer(context, SIZE, ("rgba8",), label="output")
     pictures = []

@@ -4,6 +4,7 @@ A checkout installed with `pip install -e .` runs its own files, which type chec
 """
 
 import inspect
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -60,6 +61,24 @@ def test_links_lead_to_every_package() -> None:
     for name in PACKAGES:
         assert (links / name).samefile(REPO_ROOT / name)
     assert {path.name for path in FRONT.iterdir() if path.is_file()} == {p.name for p in links.iterdir() if p.is_file()}
+
+
+def test_links_are_laid_anew_over_what_is_there(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".ci/links.py", "app/package/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPO_ROOT / name, tmp_path / name)
+    for name in PACKAGES:
+        (tmp_path / name).mkdir(exist_ok=True)
+    links = tmp_path / ".links" / "sinew"
+    (links / "__pycache__").mkdir(parents=True)
+    (links / "__pycache__" / "a.pyc").touch()
+    (links / "sim").symlink_to("../../app")
+    (links / "old.py").touch()
+    for _ in range(2):
+        list(wheel.WheelBuilder(str(tmp_path)).build(directory=str(tmp_path / "dist"), versions=["editable"]))
+        assert {path.name for path in links.iterdir()} == {"__pycache__", "__init__.py", *PACKAGES}
+        assert (links / "sim").samefile(tmp_path / "sim")
+        assert (links / "__pycache__" / "a.pyc").is_file()
 
 
 def test_a_debugger_stops_at_a_line_of_a_file_and_no_module_is_loaded_twice() -> None:

@@ -18,8 +18,8 @@ from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 
 UNITS = {
-    "", "m", "s", "Hz", "°", "kg", "kg/m", "kg/m²", "N", "N/m", "m/N", "m/s", "m/s²", "m²/s", "1/s", "1/s²", "1/m",
-    "N/m²", "rad", "N·m", "N·s/m", "×", "%", "px", "frames", "EV",
+    "", "m", "mm", "s", "Hz", "°", "kg", "kg/m", "kg/m²", "N", "N/m", "m/N", "m/s", "m/s²", "m²/s", "1/s", "1/s²",
+    "1/m", "N/m²", "rad", "N·m", "N·s/m", "×", "%", "px", "frames", "EV",
 }  # fmt: skip
 GPU_SIDE = ("gl", "render", "systems", "engine", "bench")
 
@@ -106,7 +106,7 @@ def test_ranges_roles_and_effects_are_consistent() -> None:
 
 
 def test_every_number_has_a_hard_range_and_no_value_beyond_it() -> None:
-    fractions = (Role.COLOUR, Role.GRADIENT, Role.HIDDEN, Role.LIST, Role.WEIGHTS, Role.TARGET, Role.SECTION)
+    fractions = (Role.COLOUR, Role.GRADIENT, Role.HIDDEN, Role.LIST, Role.WEIGHTS, Role.TARGET, Role.SECTION, Role.BONE)
     for cls, record in RECORDS:
         declared, default = record.declared, record.default
         with pytest.raises(ParamError, match=record.name):

@@ -3,15 +3,17 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sinew.sim.assets.ezb_reader import EZB_MAGIC
+from sinew.sim.assets.model import Interpolation
 from tests.conftest import REPO_ROOT
 from tests.ezm_samples import mesh_text, skeleton_text
 from tests.fuzz import run
-from tests.fuzz.cases import damaged, outcome, prepare
+from tests.fuzz.cases import damaged, model_of, outcome, prepare
 from tests.fuzz.corpus import corpus
 
 COUNT = 300
@@ -65,13 +67,24 @@ MEANINGS = st.lists(
 
 
 @given(PAYLOADS, LAYOUTS, MEANINGS, st.integers(-1, 9), PAYLOADS)
+@example("0 0 0 1 0 0 0 1 0", "fff", "position", 3, "0 1 2")
+@example("0 0 0 1 1 1 0 0 0 1 1", "fff hh", "position blendindices", 2, "0 1 1")
 def test_any_buffer(tmp_path_factory, vertices, ctype, semantic, count, triangles):
     path = tmp_path_factory.mktemp("buffer") / "model.ezm"
     path.write_text(mesh_text(vertices, ctype=ctype, semantic=semantic, count=count, triangles=triangles))
-    assert outcome(path) in ("loaded", "refused")
+    model = model_of(path)
+    if model is not None:
+        mesh = model.mesh
+        assert mesh.vertex_count == count
+        assert all(0 <= corner < count for corner in mesh.triangles.flat)
+        assert sum(section.triangle_count for section in mesh.sections) == mesh.triangle_count
+        assert np.isfinite(mesh.positions).all()
+        np.testing.assert_allclose(np.linalg.norm(mesh.normals, axis=1), 1.0, atol=1e-5)
 
 
 @given(st.lists(st.tuples(PAYLOADS, PAYLOADS, PAYLOADS), max_size=4), PAYLOADS, PAYLOADS)
+@example([("0 0 0", "0 0 0 1", "1 1 1"), ("1 0 0", "0 0 0 1", "1 1 1")], "0 0 0 0 0 0 1", "1")
+@example([("0 0 0", "0 0 0 1", "1 1 1")] * 2, "0 0 0 0 0 0 2, 0 3 0 0 0 0 -4", "2")
 def test_any_motion(tmp_path_factory, bones, poses, count):
     path = tmp_path_factory.mktemp("motion") / "model.ezm"
     elements = "".join(
@@ -80,4 +93,13 @@ def test_any_motion(tmp_path_factory, bones, poses, count):
     )
     tracks = f'<AnimTrack name="1" count="{count}">{poses}</AnimTrack>'
     path.write_text(skeleton_text(elements, tracks=tracks))
-    assert outcome(path) in ("loaded", "refused")
+    model = model_of(path)
+    if model is not None and model.skeleton is not None:
+        names, parents = model.skeleton.names, model.skeleton.parents
+        assert len(set(names)) == len(names) == len(bones)
+        assert all(-1 <= parent < len(names) for parent in parents.tolist())
+        assert np.isfinite(model.skeleton.model_from_bind).all()
+        for clip in model.clips:
+            pose = clip.sample(clip.duration, Interpolation.LINEAR)
+            assert np.isfinite(pose.positions).all()
+            np.testing.assert_allclose(np.linalg.norm(pose.orientations, axis=1), 1.0, atol=1e-9)

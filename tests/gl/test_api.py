@@ -1,6 +1,7 @@
 """`import sinew` with OpenGL: the same bits and pixels as the command line, and the shipped examples."""
 
 import gc
+import inspect
 import json
 import re
 from pathlib import Path
@@ -14,11 +15,11 @@ from sinew import resources
 from sinew.app.api.nodes import ProjectNode
 from sinew.app.api.project import Project
 from sinew.app.cli.main import main
-from sinew.sim.engine import Engine
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.kinds import KINDS
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Scene
 
@@ -120,12 +121,12 @@ def test_wrong_numbers_are_refused_and_disable_nothing(flag: Path, tmp_path: Pat
             "steps = -1": (lambda: project.simulate(-1), lambda: project.record(-1), lambda: project.bake(-1)),
             "count = -1": (lambda: project.step(-1),),
             "every = 0": (lambda: project.record(4, 0),),
-            "width = 0": (lambda: project.render((0, 8)),),
+            "'0x8' is not WxH": (lambda: project.render((0, 8)),),
             "samples = 0": (lambda: project.render((8, 8), samples=0),),
             "time = (nan|inf)": (lambda: project.render((8, 8), time=np.nan), lambda: project.render(time=np.inf)),
             "rate = nan": (lambda: project.export(tmp_path / "a.glb", rate=np.nan),),
             "need a number": (lambda: project.export(tmp_path / "a.png", frames=(0, 1)),),
-            "not an ascending range": (lambda: project.export(tmp_path / "a.glb", frames=(2, 1)),),
+            "'2:1' ends before it starts": (lambda: project.export(tmp_path / "a.glb", frames=(2, 1)),),
         }
         for text, calls in refused.items():
             for call in calls:
@@ -138,6 +139,23 @@ def test_wrong_numbers_are_refused_and_disable_nothing(flag: Path, tmp_path: Pat
         assert (strands.measures(), strands.arrays()) == ({}, {})
         assert project.nodes["Cape"].measures()["strain"] >= 0.0
         assert project.render((8, 8)).shape == (8, 8, 3)
+
+
+def test_keywords_are_the_options_of_jobs(flag: Path, tmp_path: Path) -> None:
+    names = [*inspect.signature(sinew.Project.render).parameters]
+    assert names == ["self", "size", "time", "camera", "view", "alpha", "samples"]
+    assert {"rate", "size", "camera", "view", "alpha", "samples", "nodes", "children"} < {
+        *inspect.signature(sinew.Project.export).parameters
+    }
+    assert "    samples: Images that are averaged" in inspect.getdoc(sinew.Project.render)
+    with sinew.open(flag) as project:
+        with pytest.raises(TypeError, match=r"render\(\) has no argument 'colour'; there are: size, "):
+            project.render(colour=1)
+        with pytest.raises(sinew.CommandError, match="no node 'Capes'"):
+            project.export(tmp_path / "a.glb", frames=(0, 0), nodes="Capes")
+        project.export(tmp_path / "a.webp", frames=(0, 1), size=(32, 24), alpha=True)
+        with Image.open(tmp_path / "a.webp") as image:
+            assert image.mode == "RGBA"
 
 
 def test_two_projects_are_open_at_once(flag: Path) -> None:
@@ -156,7 +174,7 @@ def test_a_model_is_a_project_and_steps_are_baked(flag: Path, tmp_path: Path) ->
         project.export(tmp_path / "arm.glb", frames=range(3), rate=30)
         project.export(tmp_path / "text.gif", frames="0:1", size=(32, 24), rate=10)
         project.export(tmp_path / "clip.glb", rate=10)
-        with pytest.raises(ValueError, match="frames"):
+        with pytest.raises(ValueError, match="'5:2' ends before it starts"):
             project.export(tmp_path / "arm.glb", frames=(5, 2))
     with sinew.open(flag) as project:
         project.save(tmp_path / "baked.sinew")

@@ -19,6 +19,7 @@ from sinew.sim.gl.kernel_text import GROUP_SIZE
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.record import record
 from sinew.sim.gl.task import finish
+from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.gl.trials import compare_back_ends
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
@@ -61,6 +62,41 @@ def test_a_project_has_the_same_bits_on_both_back_ends(context: Context, name: s
         assert found[1] == found[0]
         assert found[2] == found[0]
     run.release()
+
+
+@pytest.mark.parametrize("choice", [TF, COMPUTE])
+@pytest.mark.parametrize("per_vertex", [1, 2])
+def test_denormal_numbers_become_zero_and_no_other(
+    context: Context, tmp_path: Path, choice: BackEndChoice, per_vertex: int
+) -> None:
+    """Without it one back end keeps 1e-41 and the other has 0."""
+    mixed = record("Mixed", value=(3, "f4"), number="i4")
+    file = (
+        "uniform samplerBuffer u_values; void run(int id) {"
+        " o_value = texelFetch(u_values, id).xyz; o_number = id + 1; }"
+    )
+    library = make_library(context, tmp_path, {"k.glsl": file})
+    context.back_ends.choice = choice
+    kernel = Kernel(library, "k.glsl", mixed, per_vertex=per_vertex)
+    assert kernel.back_end == choice.value
+    values = np.zeros((4, 4), np.float32)
+    values[:, :3] = [
+        [1e-41, -1e-41, 1.2e-38],
+        [1.1e-38, -1.2e-38, 3e38],
+        [np.nan, np.inf, -np.inf],
+        [-0.0, 5e-324, 1.0],
+    ]
+    source = TexelBuffer(context, values.view(VALUE.dtype).ravel(), usage="copy", label="values")
+    target = Buffer(context, mixed.zeros(4), usage="copy", label="target")
+    kernel.run(None, target, 4, u_values=source)
+    found = target.read()
+    expected = np.where(
+        np.abs(values[:, :3]) < np.finfo(np.float32).tiny, np.copysign(0.0, values[:, :3]), values[:, :3]
+    )
+    np.testing.assert_array_equal(np.isnan(found["value"]), np.isnan(expected))
+    known = ~np.isnan(expected)
+    assert found["value"][known].tobytes() == expected.astype(np.float32)[known].tobytes()
+    assert found["number"].tolist() == [1, 2, 3, 4]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from tests.permissions import OWN
 
 ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
-STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 296, 43, 124, 20
+STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 297, 44, 129, 18
 NODES = 50
 CALLS_OF_NODES = {"cloth": 8800, "emitter": 2570, "model": 1800}
 

@@ -101,8 +101,8 @@ def test_wrong_options_are_reported(dude, tmp_path, monkeypatch, capsys):
         (arm, ["--output", "a.png", "--beside", "method=best"], 1, "no such method; there are: lbs, dqs, dqs-scale"),
         (arm, ["--output", "a.png", "--burn-in", "Leg.x"], 1, "there is no node 'Leg'; there are: "),
         (arm, ["--output", "a.png", "--around", "Leg"], 1, "there is no node 'Leg'; there are: "),
-        (arm, ["--output", "a.mp4", "--alpha"], 1, "videos keep no opacity"),
-        (arm, ["--output", "a.webp", "--rate", "0"], 1, "is not between"),
+        (arm, ["--output", "a.mp4", "--alpha"], 1, "a.mp4: MP4 stores no opacity; images, animated WebP and GIF do"),
+        (arm, ["--output", "a.webp", "--rate", "0"], 2, "'0' is not a number from 0.001 to 1000"),
     ):
         assert main(["render", str(path), *options]) == status
         err = capsys.readouterr().err

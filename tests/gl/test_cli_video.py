@@ -248,7 +248,10 @@ def test_videos_without_their_package_are_refused(tmp_path, capsys, monkeypatch)
         path = tmp_path / f"a{format.suffixes[0]}"
         if format.module:
             assert main(["render", str(ARM), "--output", str(path)]) == 1
-            assert capsys.readouterr().err == f"sinew: {path}: needs the package av: pip install sinew[video]\n"
+            assert (
+                capsys.readouterr().err
+                == f"sinew: {path}: {format.name} needs the package av: pip install sinew[video]\n"
+            )
 
 
 @pytest.mark.parametrize(

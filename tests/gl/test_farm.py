@@ -225,8 +225,9 @@ def tls(folder: Path, certificate: str = "farm", key: str = "farm", authority: s
     return {**given, "distributed.comm.tls.ca-file": str(folder / f"{authority}.pem")}
 
 
+@pytest.mark.campaign
 def test_encrypted_connections(
-    alone: Path, tmp_path: Path, cluster, certificates: Path, capsys: pytest.CaptureFixture[str]
+    alone: Path, tmp_path: Path, certificates: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import dask
     import distributed
@@ -243,18 +244,33 @@ def test_encrypted_connections(
         assert address.startswith("tls://127.0.0.1:")
         assert main([*sweep, address]) == 0
         assert rows(tmp_path / "a.csv") == rows(alone / "a.csv")
-        plain = cluster.scheduler_address.replace("tcp", "tls")
-        for target, mine, reason in (
-            (address, ("other", "other"), "it does not know who signed the certificate of this machine"),
-            (address, ("other", "other", "other"), "its certificate was not signed by the authority that this machine"),
-            (address, ("old",), "the certificate of this machine has expired"),
-            (plain, (), "it is not encrypted"),
+        for mine, reason in (
+            (("other", "other"), "it does not know who signed the certificate of this machine"),
+            (("other", "other", "other"), "its certificate was not signed by the authority that this machine"),
+            (("old",), "the certificate of this machine has expired"),
         ):
-            capsys.readouterr()
-            with dask.config.set(tls(certificates, *mine)):
-                assert main([*sweep, target]) == 1
-            (line,) = capsys.readouterr().err.splitlines()
-            assert line.startswith(f"sinew: {target}: cannot connect to the scheduler: {reason}")
+            assert refused_connection(sweep, address, tls(certificates, *mine), capsys).startswith(reason)
+
+
+def refused_connection(sweep: list[str], address: str, settings: dict[str, object], capsys) -> str:
+    """Why a command cannot connect to a scheduler, which it says in one line."""
+    import dask
+
+    capsys.readouterr()
+    with dask.config.set(settings):
+        assert main([*sweep, address]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    start = f"sinew: {address}: cannot connect to the scheduler: "
+    assert line.startswith(start)
+    return line.removeprefix(start)
+
+
+def test_a_scheduler_without_encryption_is_refused(
+    tmp_path: Path, cluster, certificates: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = [*SHEET, *VALUES, "--output", str(tmp_path / "a.csv"), "--scheduler"]
+    address = cluster.scheduler_address.replace("tcp", "tls")
+    assert refused_connection(sweep, address, tls(certificates), capsys).startswith("it is not encrypted")
 
 
 def test_a_worker_of_another_version_is_refused(cluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,15 +300,17 @@ def test_projects_are_verified_one_by_one(tmp_path: Path, capsys: pytest.Capture
         assert said.err == f"sinew: {bad}: has no baked steps; {bad.name}cache is missing\n"
 
 
-def test_a_job_template_validates_and_runs(alone: Path, tmp_path: Path) -> None:
+def job_template(folder: Path) -> Path:
     pytest.importorskip("openjd")
-    template, out = tmp_path / "job.json", tmp_path / "%04d.png"
-    words = [*FILM, "--frames", "2:7", "--output", str(out), "--openjd", str(template)]
+    words = [*FILM, "--frames", "2:7", "--output", str(folder / "%04d.png"), "--openjd", str(folder / "job.json")]
     assert main(words) == 0
+    return folder / "job.json"
+
+
+def test_job_templates_are_valid(tmp_path: Path) -> None:
+    template = job_template(tmp_path)
     assert main([*SHEET, *VALUES, "--output", str(tmp_path / "a.csv"), "--openjd", str(tmp_path / "s.json")]) == 0
     assert main(["verify", str(PROJECTS / "cape.sinew"), "--openjd", str(tmp_path / "v.json")]) == 0
-    folder = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     for name in ("job", "s", "v"):
         done = subprocess.run(
             [sys.executable, "-m", "openjd", "check", str(tmp_path / f"{name}.json")], capture_output=True, text=True
@@ -300,6 +318,12 @@ def test_a_job_template_validates_and_runs(alone: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
     made = json.loads(template.read_text())
     assert [step["name"] for step in made["steps"]] == ["Chunks", "Join"]
+
+
+@pytest.mark.campaign
+def test_a_job_template_runs(alone: Path, tmp_path: Path) -> None:
+    template, folder = job_template(tmp_path), Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         [sys.executable, "-m", "openjd", "run", str(template), "--step", "Join", "--run-dependencies", "-p",
          f"Project={PROJECTS / 'arm.sinew'}"],

@@ -4,7 +4,7 @@ import pytest
 
 from sinew.app import kind_tests
 from sinew.app.kind_tests import *  # noqa: F403
-from tests.plugins.packages import install
+from tests.plugins.packages import install, installed_examples
 
 BAD = """
 import dataclasses
@@ -27,16 +27,22 @@ KIND = dataclasses.replace(
 """
 
 
-@pytest.fixture
-def kind(site, loaded):
-    loaded(site)
-    return kind_tests.installed_kind("acme.rope")
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    return installed_examples(tmp_path_factory.mktemp("examples"), "rope", "ripple")
+
+
+@pytest.fixture(params=["acme.rope", "acme.ripple"])
+def kind(request, examples, loaded):
+    loaded(examples)
+    return kind_tests.installed_kind(request.param)
 
 
 @pytest.mark.parametrize(
     ("fault", "view", "test", "text"),
     [
-        ("def restore(self, state, world): pass", "pass", "test_equal_steps_give_equal_bits", "different states"),
+        ("def restore(self, state, world): pass", "pass", "test_equal_steps_give_equal_bits",
+         r"states after 120 steps:\n  n0, tf after a restored state: position\[\d+, \d\] is .* instead of .* apart"),
         ("def step(self, inputs): 1 / (1000 - self.settings.knots)", "pass", "test_no_allowed_value_raises",
          "ZeroDivisionError"),
         ("pass", "def parts(self, _): raise ValueError('no parts')", "test_it_is_drawn", "no parts"),

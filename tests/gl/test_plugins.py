@@ -12,6 +12,8 @@ from PIL import Image
 from sinew.app.cli.main import main
 from sinew.app.farm.parts import parts_folder
 from sinew.app.headless.scene import opened
+from sinew.app.jobs.job import Command, words_of
+from sinew.app.jobs.options import with_plugins
 from sinew.app.plugins import plugins
 from sinew.app.project.project_file import load_project, save_project
 from sinew.app.project.project_json import ProjectError
@@ -30,7 +32,8 @@ BROKEN = {
     "kinds:missing": ("no_such_module:KIND", "ModuleNotFoundError: No module named 'no_such_module'"),
     "kinds:rope2": ("acme_rope.kind:ROPE", "the name acme.rope is taken by acme-rope 1.0"),
     "kinds:plain": ("broken_plain:KIND", "'rope' is no name of a type; allowed: VENDOR.NAME"),
-    "kinds:settings": ("broken_settings:KIND", "TypeError: Missing required argument 'x'"),
+    "kinds:settings": ("broken_settings:KIND",
+                       "the setting x of S has no default; write `x: Annotated[TYPE, param(...)] = VALUE`"),
     "formats:obj": ("broken_format:FORMAT", "ValueError: .obj is taken already"),
     "formats:int": ("broken_no_kind:KIND",
                     "is of the type int; allowed: ModelFormat, StrandFormat, SceneFormat, VideoFormat"),
@@ -246,10 +249,12 @@ def test_a_queued_command_needs_its_plugins(site, project, tmp_path, loaded, cap
     assert required("acme-rope 1.0") == (0, "")
     assert required("acme-rope 1.1") == (1, "sinew: plug-in acme-rope 1.1: there is acme-rope 1.0")
     assert required("broken 0.1") == (1, "sinew: plug-in broken 0.1: leaves: SystemExit: 5")
-    assert plugins.options_of_child(["a 1", "b 2", "a 1"]) == ["--require-plugin", "a 1", "--require-plugin", "b 2"]
     assert main(["info", str(project), "--require-plugin"]) == 2
-    given = ["--require-plugin", "a 1"]
-    assert plugins.options_of_child(["a 1", "b 2"], given) == ["--require-plugin", "b 2"]
+    scene = load_project(project).scene
+    for given in ((), ("acme-rope 1.0",), ("a 1",)):
+        job = with_plugins(Command(require_plugin=given), scene)
+        assert job.require_plugin == tuple(dict.fromkeys((*given, "acme-rope 1.0")))
+    assert words_of(job)[1:] == ["--require-plugin", "a 1", "--require-plugin", "acme-rope 1.0"]
 
 
 def test_tasks_of_a_farm_name_the_plugins(site, project, tmp_path, loaded):
@@ -264,7 +269,7 @@ def test_tasks_of_a_farm_name_the_plugins(site, project, tmp_path, loaded):
 
 def test_parts_of_an_output_depend_on_the_files_of_the_plugins_in_use(site, project, tmp_path, loaded):
     def parts() -> Path:
-        return parts_folder(tmp_path / "a.csv", opened(project, OWN), ["sweep"])
+        return parts_folder(tmp_path / "a.csv", opened(project, OWN), b"sweep")
 
     folder = tmp_path / "site"
     shutil.copytree(site, folder)

@@ -16,6 +16,7 @@ from sinew.sim.characters.prepared import prepare_model
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import KINDS
 from sinew.sim.run.engine import Engine
+from tests.permissions import OWN
 
 STORED = Path(__file__).parents[1] / "data" / "keys"
 PROJECTS = sorted(resources.path("projects").glob("*.sinew"))
@@ -27,7 +28,7 @@ def test_keys_are_as_stored(
 ) -> None:
     for name, kind in list(KINDS.items()):
         monkeypatch.setitem(KINDS, name, dataclasses.replace(kind, version=1))
-    scene = opened(project)
+    scene = opened(project, OWN)
     for node, model in scene.models.items():
         finish(engine.model_upload(node, prepare_model(model), scene.images))
     engine.set_assets(scene.assets)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from sinew.app.files.project_files import UnsavedAnswer
 from sinew.app.session import bootstrap
-from tests.gui.editor_harness import Clock, Session, picture, sample
+from tests.gui.editor_harness import Clock, Session, sample, settled
 from tests.plugins.packages import loaded, site  # noqa: F401  (fixtures)
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 
@@ -67,20 +67,56 @@ def one_editor(qapp, tmp_path_factory):
         session.close_all()
 
 
+def put_away(editor):
+    """Ends what a test began, and closes the panels below the timeline."""
+    editor.playback.pause()
+    if editor.handles.mode is not None:
+        editor.handles.set_mode(editor.handles.mode)
+    editor.dialogs.choice, editor.dialogs.path = UnsavedAnswer.DISCARD, None
+    for panel in ("messages", "timings", "plots", "distance", "python"):
+        editor.window.docks[panel].close()
+
+
+def unused(editor):
+    editor.dialogs.asked.clear()
+    editor.panels.messages.clear()
+    settled(editor)
+    return editor
+
+
 @pytest.fixture
 def fresh(one_editor):
     """The shared editor with an empty scene, no messages, no handles and no panels below the timeline."""
-    one_editor.playback.pause()
-    if one_editor.handles.mode is not None:
-        one_editor.handles.set_mode(one_editor.handles.mode)
-    one_editor.dialogs.choice, one_editor.dialogs.path = UnsavedAnswer.DISCARD, None
+    put_away(one_editor)
     one_editor.files.new()
-    one_editor.dialogs.asked.clear()
-    for panel in ("messages", "timings", "plots", "distance", "python"):
-        one_editor.window.docks[panel].close()
-    one_editor.panels.messages.clear()
-    picture(one_editor)
-    return one_editor
+    return unused(one_editor)
+
+
+@pytest.fixture(scope="module")
+def kept_arm(tmp_path_factory):
+    """Where the arm of the shared editor is, and its project once it is open: values of the document by name."""
+    return sample("arm", tmp_path_factory.mktemp("kept")), {}
+
+
+@pytest.fixture
+def editor(one_editor, kept_arm, qtbot):
+    """The shared editor as `fresh`, with the arm, which stays uploaded from test to test."""
+    put_away(one_editor)
+    path, project = kept_arm
+    if not project:
+        Session(qtbot).load(one_editor, path)
+        project |= {"scene": one_editor.document.scene, "view_state": one_editor.document.view_state}
+        return unused(one_editor)
+    one_editor.files.cancel()
+    one_editor.access.withhold(())
+    client = one_editor.client
+    with one_editor.viewport.gl_current():
+        for beside in filter(None, (client.ghosts, client.compared, client.kernels)):
+            beside.release()
+    one_editor.document.replace_scene(**project)
+    one_editor.files.opened.emit(False)
+    Session(qtbot).await_models(one_editor)
+    return unused(one_editor)
 
 
 @pytest.fixture
@@ -94,14 +130,8 @@ def tiny(tmp_path):
 
 
 @pytest.fixture
-def editor(fresh, arm, qtbot):
-    Session(qtbot).load(fresh, arm)
-    return fresh
-
-
-@pytest.fixture
 def own_editor(session, arm):
-    return session.open(arm)
+    return session.open(arm, drawn=True)
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 import gc
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
@@ -16,6 +19,8 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.scene import ParamRef
 from sinew.widgets.messages import Severity
+
+Made = TypeVar("Made")
 
 
 class Answers(Dialogs):
@@ -89,8 +94,10 @@ class Session:
     def __init__(self, qtbot):
         self._qtbot, self._editors = qtbot, []
 
-    def start(self, **options) -> Editor:
+    def start(self, *, drawn: bool = False, **options) -> Editor:
         editor = Editor(dialogs=Answers(), **options)
+        editor.frames = Undrawn(editor)
+        editor.frames.drawn = drawn
         editor.window.resize(1000, 640)  # narrower than its panels need it would grow
         editor.window.show()
         self._qtbot.waitExposed(editor.window)
@@ -107,10 +114,11 @@ class Session:
         """Opens a file and waits until every model of it can be seen."""
         with self._qtbot.waitSignal(editor.files.opened, timeout=60000):
             editor.files.open(path)
+        self.await_models(editor)
+
+    def await_models(self, editor: Editor) -> None:
         self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
-        editor.viewport.repaint()
-        self._qtbot.waitUntil(lambda: not editor.client.engine.pictures.postponed, timeout=60000)
-        QApplication.processEvents()
+        settled(editor)
 
     def close(self, editor: Editor) -> None:
         """Closes an editor and frees its window; garbage first, so that none is collected while widgets go."""
@@ -131,17 +139,58 @@ def sample(name: str, folder: Path) -> Path:
     return folder / name / f"{name}.ezm"
 
 
+class Undrawn:
+    """Frames of an editor that are prepared and not drawn, unless `drawn`: drawing is a third of the time of a test."""
+
+    def __init__(self, editor: Editor):
+        self._editor, self.drawn = editor, False
+        editor.client.ready.connect(self._take)
+
+    def _take(self) -> None:
+        pictures = self._editor.client.engine.pictures
+        paint = pictures.paint
+
+        def prepare(output, source):
+            if self.drawn:
+                return paint(output, source)
+            source.set_up(time.monotonic())
+            source.render_view()
+            return True
+
+        pictures.paint = prepare
+
+
+def settled(editor: Editor) -> None:
+    """Waits until the scene is applied and its systems are ready."""
+
+    def frame():
+        with editor.viewport.gl_current():
+            editor.client.gl_draw(editor.viewport.defaultFramebufferObject(), *editor.viewport.pixel_size())
+
+    _framed(editor, frame)
+
+
 def picture(editor: Editor) -> np.ndarray:
     """The pixels of the viewport without its overlays, shape (H, W, 4)."""
-    QApplication.processEvents()
-    image = editor.viewport.grabFramebuffer()
-    engine = editor.client.engine
-    while engine.pictures.postponed or engine.simulation.is_preparing:  # it was postponed, or something is growing
-        QApplication.processEvents()
-        image = editor.viewport.grabFramebuffer()
+    was_drawn, editor.frames.drawn = editor.frames.drawn, True
+    if not was_drawn:
+        editor.client.gl_outdated()
+    image = _framed(editor, editor.viewport.grabFramebuffer)
+    editor.frames.drawn = was_drawn
     image = image.convertToFormat(QImage.Format.Format_RGBA8888)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, : image.width() * 4].reshape(image.height(), image.width(), 4).copy()
+
+
+def _framed(editor: Editor, frame: Callable[[], Made]) -> Made:
+    """Makes frames until none is postponed and nothing is growing; returns the last one."""
+    QApplication.processEvents()
+    made = frame()
+    engine = editor.client.engine
+    while engine.pictures.postponed or engine.simulation.is_preparing:
+        QApplication.processEvents()
+        made = frame()
+    return made
 
 
 def trigger(editor: Editor, *action_ids: str) -> None:
@@ -163,7 +212,7 @@ SPRING_SHEET = {
 def add_cloth(editor: Editor, size: int = 8) -> str:
     node = editor.edits.add("cloth")
     set_values(editor, node, columns=size, rows=size)
-    picture(editor)
+    settled(editor)
     return node
 
 
@@ -173,7 +222,7 @@ def play(editor: Editor, steps: int) -> None:
     for _ in range(steps):
         editor.playback._clock.now += STEP_TIME
         editor.playback.tick()
-    picture(editor)
+    settled(editor)
     QApplication.processEvents()
 
 
@@ -234,7 +283,7 @@ class NodeStage:
         self.mouse = Mouse(editor.viewport)
         self.shift = Mouse(editor.viewport, modifiers=Qt.KeyboardModifier.ShiftModifier)
         self.document.undo_stack.clear()
-        picture(editor)
+        settled(editor)
 
     @property
     def settings(self):
@@ -246,10 +295,10 @@ class NodeStage:
 
     def frame(self):
         self.editor.frame_all()
-        picture(self.editor)
+        settled(self.editor)
 
     def run(self, steps):
         for _ in range(steps):
             self.playback._clock.now += STEP_TIME
             self.playback.tick()
-        picture(self.editor)
+        settled(self.editor)

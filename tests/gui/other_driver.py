@@ -62,7 +62,7 @@ class OtherDriver:
 
 def observed(session: OtherDriver, project: Path, node: str) -> dict[str, object]:
     editor, steps = session.editor, []
-    session.open(project)
+    session.open(project, drawn=True)
     bake, simulated = Bake(cache_folder(project)), []
     for cls in {type(system) for system in editor.client.engine.simulation.systems.values()}:
         cls.step = lambda self, _: simulated.append(self)

@@ -11,7 +11,7 @@ from sinew.sim.kinds.collider import place
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.timeline.tracks import CacheState
-from tests.gui.editor_harness import Session, add_cloth, messages, picture, play, positions, set_values
+from tests.gui.editor_harness import Session, add_cloth, messages, play, positions, set_values, settled
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def states(editor, node, steps):
     found = []
     for step in steps:
         editor.playback.scrub(step / 60)
-        picture(editor)
+        settled(editor)
         found.append(positions(editor, node).tobytes())
     return found
 
@@ -66,7 +66,7 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     assert row.spans == ((0.0, pytest.approx(20 / 60), CacheState.BAKED),)
     monkeypatch.undo()
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
-    picture(editor)
+    settled(editor)
     assert not editor.baking.is_of_now(cloth)
     editor.cached_bars.refresh()
     (row,) = editor.timeline.tracks.bars
@@ -100,7 +100,7 @@ def test_an_outdated_bake_is_marked_and_can_be_detached(baked, qtbot):
     document.select(Selection(node=cloth))
 
     def row():
-        picture(editor)
+        settled(editor)
         editor.cached_bars.refresh()
         editor.selected_node.refresh()
         entry = editor.panels.outliner.model.entry_of((cloth,))
@@ -130,7 +130,7 @@ def test_adding_and_removing_another_node_changes_neither_bake_nor_cached_steps(
     editor, cloth, _ = baked
     before = states(editor, cloth, (5, 13, 20))
     sparks = editor.edits.add("emitter.sparks")
-    picture(editor)
+    settled(editor)
     assert editor.baking.is_of_now(cloth)
     editor.document.remove_nodes([sparks])
     editor.document.select(Selection(node=cloth))
@@ -144,7 +144,7 @@ def test_adding_and_removing_another_node_changes_neither_bake_nor_cached_steps(
     assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.CACHED),)
     assert bars[sparks] == ()
     editor.document.remove_nodes([sparks])
-    picture(editor)
+    settled(editor)
     editor.document.select(Selection(node=cloth))
     assert result_of(editor.baking, qtbot) == "Baked 20 steps of 1 node"
     assert states(editor, cloth, (5, 13, 20)) == before
@@ -162,7 +162,7 @@ def test_damaged_and_missing_bakes_are_reported_and_simulated(baked, qtbot):
     editor.files.save_to(path)
     Session(qtbot).load(editor, path)
     editor.playback.scrub(10 / 60)
-    picture(editor)
+    settled(editor)
     assert editor.client.runner.shown == 9
     editor.playback.scrub(20 / 60)
     with qtbot.waitSignal(editor.seek.ended, timeout=60000):
@@ -242,7 +242,7 @@ def test_a_cloth_on_a_skin_is_scrubbed_edited_undone_baked_and_verified(fresh, a
     first = states(fresh, cloth, steps)
     assert states(fresh, cloth, steps[::-1]) == first[::-1]
     fresh.playback.scrub(13 / 60)
-    picture(fresh)
+    settled(fresh)
     document.set_value(ParamRef(skin, "collider", "friction"), friction)
     play(fresh, 4)
     fresh.playback.pause()
@@ -268,7 +268,7 @@ def test_a_cloth_on_a_skin_is_scrubbed_edited_undone_baked_and_verified(fresh, a
     assert states(fresh, cloth, steps) == first
     assert result_of(fresh.verifying, qtbot) == "Bake verified: 1 node, 20 steps, bit-identical"
     document.set_value(ParamRef(skin, "collider", "friction"), friction)
-    picture(fresh)
+    settled(fresh)
     assert not fresh.baking.is_of_now(cloth)
 
 
@@ -289,11 +289,12 @@ def test_bakes_of_several_projects_are_one_job_with_a_line_for_each(baked, qtbot
 
     entries = editor.document.undo_stack.count()
     editor.dialogs.path = None
-    job = verified(outside=True)
+    job = verified(allow_outside=True)
     assert (job.state, job.name, job.text) == (DONE, "Verify a.sinew", "1 node, 20 steps, bit-identical")
     editor.dialogs.path = other
-    job = verified(workers=2, outside=False)
-    assert ["--allow-outside" in job.words for job in queue.jobs] == [True, False]
+    job = verified(workers=2, allow_outside=False)
+    assert [job.command.permitted.outside for job in queue.jobs] == [True, False]
+    assert not any(job.command.permitted.kernels for job in queue.jobs)
     assert job.state == FAILED
     assert job.text.splitlines() == [
         f"b.sinew: has no baked steps; {cache_folder(other).name} is missing",

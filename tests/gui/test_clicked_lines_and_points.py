@@ -5,7 +5,7 @@ from PySide6.QtCore import QPointF
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view import DisplayMode
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Mouse, picture, place_of, positions, set_values
+from tests.gui.editor_harness import Mouse, picture, place_of, positions, set_values, settled
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def editor(fresh):
 def added(editor, name):
     node = editor.edits.add(name)
     editor.document.select(Selection())
-    picture(editor)
+    settled(editor)
     return node
 
 
@@ -37,13 +37,13 @@ def clicked(editor, place):
 def test_a_strand_of_hair(editor):
     node = added(editor, "hair")
     editor.frame_all()
-    picture(editor)
+    settled(editor)
     with_hair = picture(editor)[..., :3].astype(int)
     visible = ParamRef(node, "node", "visible")
     editor.document.set_value(visible, False)
     rows, columns = np.nonzero(np.abs(with_hair - picture(editor)[..., :3]).sum(axis=2) > 60)
     editor.document.set_value(visible, True)
-    picture(editor)
+    settled(editor)
     assert len(rows) > 100
     for index in (0, len(rows) // 2, len(rows) - 1):  # the tips at the top, somewhere, and the lowest
         editor.document.select(Selection())
@@ -57,7 +57,7 @@ def test_a_thread_of_a_cloth(editor):
         editor.document.set_value(ParamRef("view", "view", "display"), display)
         editor.document.select(Selection())
         editor.frame_all()
-        picture(editor)
+        settled(editor)
         assert clicked(editor, place_of(editor, positions(editor, node)[5])) == Selection(node=node)
 
 
@@ -74,7 +74,7 @@ def test_a_particle_the_star_of_its_emitter_and_the_mark_of_a_light(editor):
     assert np.hypot(place.x() - mark.x(), place.y() - mark.y()) > 20.0, "the star is elsewhere"
     for blending, look in (("additive", "round"), ("alpha", "streak"), ("opaque", "round")):
         set_values(editor, node, blending=blending, look=look)
-        picture(editor)
+        settled(editor)
         for clicked_place in (place, mark):
             editor.document.select(Selection())
             assert clicked(editor, clicked_place) == Selection(node=node)
@@ -82,11 +82,11 @@ def test_a_particle_the_star_of_its_emitter_and_the_mark_of_a_light(editor):
     Mouse(editor.viewport).hover(mark)
     assert hints[-1] == "Emitter: click to select"
     editor.document.set_value(ParamRef(node, "node", "visible"), False)
-    picture(editor)
+    settled(editor)
     assert clicked(editor, mark) == Selection()
     node = added(editor, "light")
     editor.frame_all()
-    picture(editor)
+    settled(editor)
     with editor.viewport.gl_current():
         place = next(mark.position for mark in editor.client.engine.views.marks() if mark.node_id == node)
     assert clicked(editor, place_of(editor, place)) == Selection(node=node)

@@ -13,7 +13,7 @@ from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset
 from sinew.sim.maths.points import nearest_vertices
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import Selection, ViewState
-from tests.gui.editor_harness import NodeStage, picture, place_of, set_values
+from tests.gui.editor_harness import NodeStage, picture, place_of, set_values, settled
 
 COLUMNS, ROWS = 13, 9
 
@@ -64,7 +64,7 @@ def test_a_stroke_paints_pins_as_one_edit_that_is_undone_and_saved(stage, tmp_pa
     assert (picture(stage.editor) != coloured).any(), "live"
     assert stage.settings.maps == ()
     stage.mouse.release(last)
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.document.undo_stack.count() == 1
     assert stage.document.undo_stack.undo_text == "Set pins of Cloth"
     values = stage.values(ClothMap.PIN)
@@ -73,7 +73,7 @@ def test_a_stroke_paints_pins_as_one_edit_that_is_undone_and_saved(stage, tmp_pa
     assert not values[0, 7:].any()
     painted = stage.settings.maps
     stage.document.undo_stack.undo()
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.settings.maps == ()
     assert not stage.system.cloth.weights.any()
     stage.document.undo_stack.redo()
@@ -86,7 +86,7 @@ def test_a_stroke_paints_pins_as_one_edit_that_is_undone_and_saved(stage, tmp_pa
     assert stage.editor.files.save_to(tmp_path / "a.sinew")
     with qtbot.waitSignal(stage.editor.files.opened, timeout=60000):
         stage.editor.files.open(tmp_path / "a.sinew")
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.settings.maps == painted
     assert (stage.system.cloth.weights[2:6] > 0.9).all()
 
@@ -140,5 +140,5 @@ def test_maps_of_another_large_mesh_are_resampled_on_a_worker(session, tmp_path,
     assert found.values[ClothMap.PIN] == pytest.approx((rows.places[expected, 0] < 0.5).astype(float))
     assert not simulation.systems["c"].is_preparing
     set_values(editor, "c", maps=())
-    picture(editor)
+    settled(editor)
     assert simulation.systems["c"].cloth.values == {}

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from sinew.sim.kinds.cloth.settings import PinPreset
 from sinew.sim.render.render_view import ParticleRef
 from sinew.sim.scene.scene import ParamRef
-from tests.gui.editor_harness import NodeStage, Session, add_cloth, picture, place_of
+from tests.gui.editor_harness import NodeStage, add_cloth, picture, place_of, settled
 
 COLUMNS = ROWS = 12
 LOWER_LEFT = COLUMNS * (ROWS - 1)
@@ -52,9 +52,8 @@ def stage(fresh):
 
 
 @pytest.fixture
-def armed(fresh, arm, qtbot):
-    Session(qtbot).load(fresh, arm)
-    return Stage(fresh)
+def armed(editor):
+    return Stage(editor)
 
 
 def test_the_particle_under_the_mouse_is_marked(stage, qtbot):
@@ -80,7 +79,7 @@ def test_a_collider_in_front_hides_the_particles_behind_it(stage):
     sphere = stage.document.selection.node
     place = stage.positions()[MIDDLE] + 0.6 * stage.document.view_state.camera.rotation()[2]
     stage.document.set_value(ParamRef(sphere, "transform", "position"), tuple(map(float, place)))
-    picture(stage.editor)
+    settled(stage.editor)
     stage.hover(MIDDLE)
     assert stage.marks.hovered is None
 
@@ -180,9 +179,9 @@ def test_the_selection_ends_with_its_particles(stage):
     assert stage.marks.count == 1
     stage.document.set_value(ParamRef(stage.node, "cloth", "columns"), COLUMNS + 1)
     assert stage.marks.count == 0
-    picture(stage.editor)
+    settled(stage.editor)
     stage.trigger("edit.delete")
-    picture(stage.editor)
+    settled(stage.editor)
 
 
 def test_p_pins_and_unpins_the_particle_under_the_mouse(stage):
@@ -193,17 +192,17 @@ def test_p_pins_and_unpins_the_particle_under_the_mouse(stage):
     assert stage.document.undo_stack.count() == 0
     stage.hover(MIDDLE)
     stage.trigger("simulate.pin")
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.cloth.pins.flags[MIDDLE]
     assert stage.settings.pin_list == str(MIDDLE)
     assert stage.document.undo_stack.count() == 1
     assert stage.document.undo_stack.undo_text == f"Pin particle {MIDDLE}"
     stage.trigger("simulate.pin")
-    picture(stage.editor)
+    settled(stage.editor)
     assert not stage.cloth.pins.flags[MIDDLE]
     assert stage.document.undo_stack.undo_text == f"Unpin particle {MIDDLE}"
     stage.document.undo_stack.undo()
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.cloth.pins.flags[MIDDLE]
 
 
@@ -212,11 +211,11 @@ def test_p_pins_and_unpins_all_selected_particles(stage):
     stage.shift.drag(*around(stage, row))
     assert stage.marks.chosen == {stage.node: tuple(row)}
     stage.trigger("simulate.pin")
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.cloth.pins.flags[row].all()
     assert stage.document.undo_stack.count() == 1
     stage.trigger("simulate.pin")
-    picture(stage.editor)
+    settled(stage.editor)
     assert not stage.cloth.pins.flags[row].any()
     assert stage.cloth.pins.flags.sum() == 1
     stage.document.undo_stack.undo()
@@ -235,7 +234,7 @@ def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):
     presets = entries(entries(menu)["Pins"].menu())
     assert not any(action.isChecked() for action in presets.values())
     presets["Top edge"].trigger()
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.settings.pins is PinPreset.TOP
     assert stage.cloth.pins.flags.tolist() == [True] * COLUMNS + [False] * (COLUMNS * (ROWS - 1))
     assert stage.document.undo_stack.count() == 2
@@ -257,7 +256,7 @@ def test_a_scrub_to_the_start_resets_and_others_hold(armed):
     simulated(stage)
     moved = stage.positions()
     stage.editor.timeline.ruler.scrub_to(0.5)
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.steps == 10
     np.testing.assert_array_equal(stage.positions(), moved)
     stage.editor.timeline.ruler.scrub_to(0.0)
@@ -270,7 +269,7 @@ def add_sphere(stage, place):
     sphere = stage.document.selection.node
     stage.document.set_value(ParamRef(sphere, "transform", "position"), tuple(map(float, place)))
     stage.document.undo_stack.clear()
-    picture(stage.editor)
+    settled(stage.editor)
     return sphere
 
 
@@ -337,14 +336,14 @@ def test_handles_follow_a_collider_on_a_bone_of_a_scaled_model(armed):
     sphere = stage.document.selection.node
     stage.document.set_value(ParamRef(sphere, "transform", "position"), (0.1, 0.05, 0.0))
     stage.trigger("handle.move")
-    picture(stage.editor)
+    settled(stage.editor)
     placed = middle_of(stage, sphere)
     handles = stage.editor.handles._handles()
     assert np.allclose(handles.centre, placed, atol=1e-9)
     start = QPointF(*handles.view.pixels([handles.centre])[0])
     target = start + QPointF(-30.0, 20.0)
     stage.mouse.drag(start, target)
-    picture(stage.editor)
+    settled(stage.editor)
     placed = middle_of(stage, sphere)
     assert (place_of(stage.editor, placed) - target).manhattanLength() < 0.5
 

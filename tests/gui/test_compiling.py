@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from sinew.app.project.settings_store import program_cache_folder
 from sinew.sim.gl import program
 from sinew.sim.run.precompiler import Precompiler
-from tests.gui.editor_harness import Clock, picture
+from tests.gui.editor_harness import Clock, settled
 
 PATIENCE = 300_000  # longest wait [ms]: a busy machine takes its time to compile
 
@@ -40,7 +40,7 @@ def slow(monkeypatch):
 
 
 def started(session):
-    editor = session.start(clock=Clock(), programs=program_cache_folder())
+    editor = session.start(drawn=True, clock=Clock(), programs=program_cache_folder())
     if editor.client.engine.context.binaries is None:
         pytest.skip("this driver gives no program binaries")
     return editor
@@ -74,7 +74,7 @@ def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, bui
     qtbot.waitUntil(lambda: f"Compiling shaders for {node.name}" in reported, timeout=PATIENCE)
     slow.set()
     qtbot.waitUntil(lambda: not editor.client.is_compiling, timeout=PATIENCE)
-    picture(editor)
+    settled(editor)
     assert editor.client.engine.simulation.systems[node.id].cloth is not None
     editor.stepper.settle(0.0)
     assert "cloth/line_finish.glsl" in built[False]
@@ -87,7 +87,7 @@ def test_the_second_start_compiles_nothing(session, qtbot, built):
     first = started(session)
     added(first)
     qtbot.waitUntil(lambda: not first.client.is_compiling, timeout=PATIENCE)
-    picture(first)
+    settled(first)
     session.close(first)
     assert built[False]
     built[True].clear(), built[False].clear()
@@ -95,7 +95,7 @@ def test_the_second_start_compiles_nothing(session, qtbot, built):
     qtbot.waitUntil(lambda: not second.client.is_compiling, timeout=PATIENCE)
     node = added(second)
     qtbot.waitUntil(lambda: not second.client.is_compiling, timeout=PATIENCE)  # the back ends are compared anew
-    picture(second)
+    settled(second)
     assert second.client.engine.simulation.systems[node.id].cloth is not None
     assert [name for name in built[True] + built[False] if name.startswith(("cloth/", "viewport/"))] == []
 

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from sinew.app.project.project_file import load_project
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
-from tests.gui.editor_harness import Mouse, picture, place_of
+from tests.gui.editor_harness import Mouse, picture, place_of, settled
 
 ACTIONS = [
     "skin.dqs", "add.light", "edit.duplicate", "edit.lock", "edit.lock", "edit.group", "edit.hide",
@@ -29,7 +29,7 @@ def frame_light(editor):
     light = editor.document.scene.of_kind("light")[0]
     editor.edits.select(light.id)
     editor.frame_selection()
-    picture(editor)
+    settled(editor)
     return pixels_of_light(editor)
 
 
@@ -51,7 +51,7 @@ def test_undoing_and_redoing_everything_restores_scene_and_image(editor, qtbot):
     for action_id in ACTIONS:
         editor.edits.select(document.scene.of_kind("model")[0].id)
         trigger(editor, action_id)
-        picture(editor)
+        settled(editor)
     editor.edits.select()
     camera = document.view_state.camera
     wait_for_models(editor, qtbot)
@@ -101,12 +101,12 @@ def test_dragging_a_light_is_one_entry_that_escape_cancels(editor):
 
 def test_the_divider_is_dragged_and_escape_cancels(editor):
     trigger(editor, "compare.split")
-    picture(editor)
+    settled(editor)
     before, divider = editor.document.scene, editor.overlays.divider
     middle = QPointF(divider.width() / 2.0, divider.height() / 2.0)
     Mouse(divider).drag(middle, middle + QPointF(10.0, 0.0), steps=1)
     assert editor.document.scene.view.divider == pytest.approx(0.5 + 10.0 / editor.viewport.width(), abs=2e-3)
-    picture(editor)
+    settled(editor)
     assert editor.overlays.statistics.isVisible()
     mouse = Mouse(divider)
     mouse.press(middle)
@@ -126,7 +126,7 @@ def test_view_settings_are_no_edits_but_saved(editor, tmp_path):
     for action_id in LOOKS:
         before = document.scene.view, document.view_state.camera
         trigger(editor, action_id)
-        picture(editor)
+        settled(editor)
         assert action_id == "compare.off" or (document.scene.view, document.view_state.camera) != before, action_id
         assert document.undo_stack.count() == 1, action_id
         assert not document.modified
@@ -147,12 +147,12 @@ def test_bones_surface_and_background_are_clicked(editor):
     assert editor.document.selection.node is None
     editor.edits.turn_camera("front")
     editor.frame_all()
-    picture(editor)
+    settled(editor)
     box = editor.client.engine.views.bounds("model-1")
     Mouse(editor.viewport).click(place_of(editor, (box.lo + box.hi) / 2.0))
     assert editor.document.selection.node == "model-1"
     editor.edits.set_view("bones", True)
-    picture(editor)
+    settled(editor)
     engine, skeleton = editor.client.engine, editor.store.loaded("model-1").model.skeleton
     for joint in engine.views.view("model-1").segments.joints[:6]:
         place = place_of(editor, engine.views.characters["model-1"].joint_positions()[joint])
@@ -222,7 +222,7 @@ def test_the_axes_are_dragged_to_orbit_and_clicked_for_a_view(editor):
     middle = QPointF(gizmo.width() / 2.0, gizmo.height() / 2.0)
     Mouse(gizmo).drag(middle, middle + QPointF(20.0, 0.0))
     assert editor.document.view_state.camera.yaw == pytest.approx(before.yaw - 20.0 * 0.4)
-    picture(editor)
+    settled(editor)
     Mouse(gizmo).click(gizmo.knob_place((0, 1, 0))[0])
     assert editor.document.view_state.camera.pitch == 90.0
 

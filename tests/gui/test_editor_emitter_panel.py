@@ -18,14 +18,14 @@ from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
 from sinew.widgets.outliner_entries import EntryKind
-from tests.gui.editor_harness import NodeStage, Session, messages, picture, play, trigger
+from tests.gui.editor_harness import NodeStage, Session, messages, play, settled, trigger
 
 OFFERED = KINDS["emitter"].part(Presets)
 NODE = ("muted", "solo")
 
 
 def drawn(editor):
-    picture(editor)
+    settled(editor)
     QApplication.processEvents()
 
 
@@ -66,9 +66,8 @@ def stage(fresh):
 
 
 @pytest.fixture
-def on_skin(fresh, qtbot, arm):
-    Session(qtbot).load(fresh, arm)
-    stage = Stage(fresh, Selection(node="model-1"))
+def on_skin(editor):
+    stage = Stage(editor, Selection(node="model-1"))
     assert stage.settings.source is EmitterSource.FACES
     return stage
 
@@ -323,7 +322,7 @@ class Handled(NodeStage):
     def set(self, **values):
         self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
         self.document.undo_stack.clear()
-        picture(self.editor)
+        settled(self.editor)
 
     def knob(self, kind, point=0, axis=0):
         handles = self.editor.kind_panels["emitter"].tool._handles()

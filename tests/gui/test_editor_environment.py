@@ -6,7 +6,7 @@ from sinew.sim.kinds.environment.settings import EnvironmentSource
 from sinew.sim.kinds.keyable import key_refusal
 from sinew.sim.scene.scene import VIEW, ParamRef
 from sinew.sim.scene.view import Look
-from tests.gui.editor_harness import picture
+from tests.gui.editor_harness import picture, settled
 
 
 def test_an_environment_lights_the_scene_and_the_exposure_follows(editor, qtbot, tmp_path):
@@ -42,4 +42,4 @@ def test_what_can_have_keys_and_what_is_missing(editor, qtbot):
     document.set_value(ParamRef(node.id, "environment", "source"), EnvironmentSource.FILE)
     document.set_value(ParamRef(node.id, "environment", "path"), "/nowhere/a.hdr")
     qtbot.waitUntil(lambda: not editor.scene_files.is_reading, timeout=60000)
-    picture(editor)
+    settled(editor)

@@ -10,7 +10,18 @@ from sinew.sim.kinds.contract import Adds
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.editors import NodesEditor
-from tests.gui.editor_harness import Clock, Mouse, add_cloth, messages, picture, place_of, play, positions, trigger
+from tests.gui.editor_harness import (
+    Clock,
+    Mouse,
+    add_cloth,
+    messages,
+    picture,
+    place_of,
+    play,
+    positions,
+    settled,
+    trigger,
+)
 
 ENTRIES = ("wind", "attractor", "vortex", "turbulence", "drag", "pulse")
 
@@ -101,7 +112,7 @@ def test_a_field_is_drawn_and_clicked(editor):
     assert not editor.document.scene.view.fields
     assert np.abs(picture(editor).astype(int) - before).max() > 60
     trigger(editor, "overlay.fields")
-    picture(editor)
+    settled(editor)
     Mouse(editor.viewport).click(place_of(editor, node.transform.position) + QPointF(1.0, 1.0))
     QApplication.processEvents()
     assert editor.document.selection.node == node.id

@@ -20,7 +20,7 @@ from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.messages import Severity
 from sinew.widgets.protocols import ModelState
-from tests.gui.editor_harness import messages, picture, trigger
+from tests.gui.editor_harness import messages, picture, settled, trigger
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">
@@ -150,7 +150,7 @@ def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, own_edito
     assert again.store.status("model-1").state is ModelState.MISSING
     assert len(messages(again, Severity.ERROR)) == 1
     assert again.document.scene == scene, "the project is as it was"
-    picture(again)
+    settled(again)
     again.dialogs.path = moved / "arm.ezm"
     again.locate("model-1")
     qtbot.waitUntil(lambda: again.store.status("model-1").state is ModelState.READY, timeout=60000)
@@ -223,7 +223,7 @@ def test_an_import_is_one_entry(qtbot, editor, tiny):
     editor.document.undo_stack.undo()
     assert editor.document.scene == scene
     editor.document.undo_stack.redo()
-    picture(editor)
+    settled(editor)
     assert editor.client.engine.views.counts().bones > 2
 
 
@@ -234,7 +234,7 @@ def test_an_export_reopens_with_the_same_picture(qtbot, session, editor, arm, tm
     qtbot.waitUntil(lambda: bool(messages(editor, Severity.INFO)), timeout=60000)
     assert messages(editor, Severity.ERROR) == []
     session.load(editor, arm.with_name("copy.ezm"))
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(picture(editor), shown)
 
 

@@ -10,7 +10,7 @@ from sinew.sim.kinds.hair import generation as growing
 from sinew.sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, picture, set_values, trigger
+from tests.gui.editor_harness import Session, set_values, settled, trigger
 from tests.strand_samples import arcs, hair_bytes
 
 
@@ -28,7 +28,7 @@ def added(editor, action="add.hair"):
 
 
 def strands_of(editor, node):
-    picture(editor)
+    settled(editor)
     return editor.client.engine.simulation.systems[node.id].strands
 
 
@@ -91,7 +91,7 @@ def test_a_lost_model_is_reported_and_unstable_springs_have_a_remedy(editor):
     assert remedy.text == f"Set substeps to {node.settings.substeps}"
     assert panel.remedy(node, None) is None
     editor.document.remove_node(character.id)
-    picture(editor)
+    settled(editor)
     assert "no longer in the scene" in panel.note(editor.document.scene.node(node.id), None)
 
 
@@ -168,7 +168,7 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     assert len(lines) == 1
     assert "no such file" in lines[0]
     editor.document.select(Selection(node=node.id))
-    picture(editor)
+    settled(editor)
     panel = editor.kind_panels["hair"]
     remedy = panel.remedy(editor.document.selected, None)
     assert remedy.text == "Locate…"

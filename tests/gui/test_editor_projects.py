@@ -15,7 +15,7 @@ from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sinew.sim.scene.scene import Node, ParamRef, Scene
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.protocols import ModelState
-from tests.gui.editor_harness import Session, messages, picture, sample
+from tests.gui.editor_harness import Session, messages, sample, settled
 
 ALONE = Scene(nodes=(Node(id="a", name="Alone", settings=EmitterSettings()),))
 
@@ -156,7 +156,7 @@ def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path,
         paths.append(tmp_path / f"{name}.sinew")
         save_project(paths[-1], Scene(nodes=nodes), ViewState())
     Session(qtbot).load(fresh, paths[0])
-    picture(fresh)
+    settled(fresh)
     engine = fresh.client.engine
     former, simulated = engine.model_of("model-1"), engine.simulation.systems["cloth-1"]
     assert former is not None
@@ -176,7 +176,7 @@ def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path,
     with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         fresh.files.open(paths[1])
     fresh.files.opened.disconnect(look)
-    picture(fresh)
+    settled(fresh)
     assert fresh.store.status("model-1").state is ModelState.LOADING
     look()
     assert [model for model, _ in seen] == [None, None]

@@ -12,7 +12,7 @@ from sinew.sim.kinds.contract import Adds
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection, selection_of
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Mouse, Session, messages, picture, place_of
+from tests.gui.editor_harness import Mouse, Session, messages, place_of, settled
 
 KEYS = {"edit.delete": Qt.Key.Key_Delete, "edit.hide": Qt.Key.Key_H, "edit.rename": Qt.Key.Key_F2}
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -25,13 +25,13 @@ def editor(editor, qtbot):
         ball = fresh.edits.add("sphere")
         fresh.document.set_value(ParamRef(ball, "transform", "position"), (1.0 + place, 0.5, 0.0))
     fresh.document.undo_stack.clear()
-    picture(fresh)
+    settled(fresh)
     fresh.frame_all()
     camera = fresh.document.view_state.camera
     fresh.document.set_camera(msgspec.structs.replace(camera, distance=5.0 * camera.distance))
     fresh.window.activateWindow()
     qtbot.waitUntil(fresh.window.isActiveWindow, timeout=60000)
-    picture(fresh)
+    settled(fresh)
     return fresh
 
 
@@ -142,7 +142,7 @@ def test_keys_edit_all_selected_nodes_as_one_entry(editor):
         QTest.keyClick(editor.viewport, key, modifiers)
         assert document.undo_stack.count() == 1
         assert document.undo_stack.undo_text == text
-        picture(editor)
+        settled(editor)
         document.undo_stack.undo()
         assert document.scene == before, text
         document.undo_stack.clear()
@@ -154,7 +154,7 @@ def test_a_handle_moves_all_selected_nodes(editor):
     document.select(selection_of((b, a)))
     editor.edits.turn_camera("front")
     QTest.keyClick(editor.viewport, Qt.Key.Key_G)
-    picture(editor)
+    settled(editor)
     start = place_of(editor, before[b].position)
     Mouse(editor.viewport).drag(start, start + QPointF(30.0, -20.0))
     moved = {node_id: document.scene.node(node_id).transform.position for node_id in (a, b, c)}
@@ -255,7 +255,7 @@ def drop(editor, nodes, row, parent=None, bone=""):
     key = () if parent is None else (parent, "bone", bone) if bone else (parent,)
     onto = model.index_of(model.entry_of(key)) if key else model.index(-1, 0)
     assert model.dropMimeData(dragged, Qt.DropAction.LinkAction, row, 0 if row >= 0 else -1, onto)
-    picture(editor)
+    settled(editor)
 
 
 def names_below(editor, node_id):
@@ -283,7 +283,7 @@ def test_rows_are_dragged_to_another_place_and_into_groups(editor):
     assert names_below(editor, group) == [c, a]
     assert document.scene.node(b).attachment == Attachment()
     document.set_value(ParamRef(group, "node", "visible"), False)
-    picture(editor)
+    settled(editor)
     assert {view.node.id for view in editor.client.engine.views._visible} & {a, b, c} == {b}
     document.select(Selection(node=group))
     QTest.keyClick(editor.viewport, Qt.Key.Key_Delete)
@@ -300,7 +300,7 @@ def test_a_locked_node_is_not_picked_moved_or_removed(editor):
     before = document.scene
     QTest.keyClick(editor.viewport, Qt.Key.Key_Delete)
     QTest.keyClick(editor.viewport, Qt.Key.Key_G)
-    picture(editor)
+    settled(editor)
     Mouse(editor.viewport).drag(place, place + QPointF(40.0, 0.0))
     QTest.keyClick(editor.viewport, Qt.Key.Key_G)
     assert document.scene == before
@@ -345,7 +345,7 @@ def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp
         (Qt.Key.Key_E, "scale", QPointF(0.0, -40.0)),
     ):
         QTest.keyClick(editor.viewport, key)
-        picture(editor)
+        settled(editor)
         handles = editor.handles._handles()
         # Handles are at the joint, not at the origin of the model.
         world = editor.client.engine.views.characters[model].joint_positions()[joint]
@@ -362,14 +362,14 @@ def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp
             type(document.scene.node(model).settings.pose[0])(), name
         )
     QTest.keyClick(editor.viewport, Qt.Key.Key_E)
-    picture(editor)
+    settled(editor)
     posed = document.scene.node(model).settings.pose
     assert [p.bone for p in posed] == [bone]
     after = editor.client.engine.views.characters[model].pose.model_from_joint
     assert np.abs(after[joint] - before[joint]).max() > 0.01
     assert row_of(editor, f"bone:{bone}", "rotation").value == posed[0].rotation
     QTest.keyClick(editor.viewport, Qt.Key.Key_R, CONTROL | Qt.KeyboardModifier.AltModifier)
-    picture(editor)
+    settled(editor)
     assert document.scene.node(model).settings.pose == ()
     np.testing.assert_array_equal(editor.client.engine.views.characters[model].pose.model_from_joint, before)
     assert row_of(editor, f"bone:{bone}", "rotation").value == (0.0, 0.0, 0.0)
@@ -380,12 +380,12 @@ def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp
     assert document.scene.node(model).settings.pose == ()
     document.set_value(ParamRef(model, f"bone:{bone}", "rotation"), (0.0, 40.0, 5.0))
     assert document.undo_stack.undo_text == f"Set rotation of {bone} of arm"
-    picture(editor)
+    settled(editor)
     after = editor.client.engine.views.characters[model].pose.model_from_joint.copy()
     assert editor.files.save_to(tmp_path / "posed.sinew")
     Session(qtbot).load(editor, tmp_path / "posed.sinew")
     assert document.scene.node(model).settings.pose[0].rotation == (0.0, 40.0, 5.0)
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(editor.client.engine.views.characters[model].pose.model_from_joint, after)
 
 
@@ -395,7 +395,7 @@ def posed(editor):
     values = {"position": (1.0, 0.5, -2.0), "rotation": (10.0, 40.0, 0.0), "scale": (1.5, 1.5, 1.5)}
     editor.document.set_values({ParamRef(model, "transform", name): value for name, value in values.items()})
     editor.document.undo_stack.clear()
-    picture(editor)
+    settled(editor)
     return editor
 
 
@@ -461,7 +461,7 @@ def test_riders_of_a_removed_node_keep_their_attachment(posed):
     scene, count = document.scene, document.undo_stack.count()
     document.select(Selection(node=model))
     editor.edits.delete_selected()
-    picture(editor)
+    settled(editor)
     assert document.undo_stack.count() == count + 1
     assert document.scene.node(light).attachment == Attachment(node=model)
     document.undo_stack.undo()

@@ -15,10 +15,10 @@ from tests.gui.editor_harness import (
     Session,
     add_cloth,
     messages,
-    picture,
     play,
     positions,
     set_values,
+    settled,
     trigger,
 )  # fmt: skip
 
@@ -56,7 +56,7 @@ def test_a_muted_cloth_does_not_move_and_is_explained(two_cloths):
 
 def test_the_transport_plays_a_scene_of_particles(fresh, qtbot):
     Session(qtbot).load(fresh, resource("projects") / "fountain.sinew")
-    picture(fresh)
+    settled(fresh)
     QApplication.processEvents()
     transport = fresh.timeline.transport
     assert all(button.isEnabled() for button in (transport.buttons[0], transport.buttons[4], transport.buttons[5]))
@@ -92,7 +92,7 @@ def test_the_back_end_is_switched_while_it_runs_and_remembered(fresh, qtbot):
 def framed(fresh):
     set_values(fresh, add_cloth(fresh), **SPRING_SHEET)
     fresh.frame_all()
-    picture(fresh)
+    settled(fresh)
     fresh.edits.select()
     return fresh
 
@@ -105,7 +105,7 @@ def stop(editor, cloth):
             break
     with editor.viewport.gl_current():
         editor.client.engine.simulation.check()
-    picture(editor)
+    settled(editor)
     QApplication.processEvents()
     assert editor.context.system(cloth).stopped
 
@@ -137,7 +137,7 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
     assert editor.viewport.rect().contains(mark.geometry())
     assert editor.document.scene.node(cloth).name in mark.label.text()
     editor.document.set_value(ParamRef(cloth, "cloth", "stretch_stiffness"), 20.0)
-    picture(editor)
+    settled(editor)
     stop(editor, cloth)
     head = editor.panels.inspector.head
     for act, is_reset in (
@@ -149,13 +149,13 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
         (head.reset_button.click, True),
     ):
         editor.edits.select(cloth)
-        picture(editor)
+        settled(editor)
         assert head.notice.isVisible()
         stopped = positions(editor, cloth)
         act()
         assert (editor.stepper.step_count == 0) is is_reset
         np.testing.assert_allclose(positions(editor, cloth), rest if is_reset else stopped, atol=1e-6)
-        picture(editor)
+        settled(editor)
         QApplication.processEvents()
         assert not editor.context.system(cloth).stopped
         assert editor.stop_reports.marks == {}
@@ -164,7 +164,7 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
         stop(editor, cloth)
     editor.edits.select(cloth)
     editor.edits.delete_selected()
-    picture(editor)
+    settled(editor)
     QApplication.processEvents()
     assert editor.stop_reports.marks == {}
 

@@ -11,7 +11,7 @@ from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import Selection
 from tests.gl.springs.rig import tailed
-from tests.gui.editor_harness import Session, messages, picture, play, sample, set_values, trigger
+from tests.gui.editor_harness import Session, messages, play, sample, set_values, settled, trigger
 
 
 @pytest.fixture
@@ -27,25 +27,25 @@ def test_it_is_added_with_proposed_roots_undone_and_read_again(editor, tmp_path,
     trigger(editor, "add.springs")
     node = document.selected
     assert (node.attachment.node, node.settings.roots, node.settings.from_file) == (fox, "tail_1", False)
-    picture(editor)
+    settled(editor)
     play(editor, 20)
     editor.playback.toggle()
-    picture(editor)
+    settled(editor)
     character = engine.views.characters[fox]
     with editor.viewport.gl_current():
         assert abs(character.pose.palette - character.animated_pose.palette).max() > 0.01
     document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     assert character.pose is character.animated_pose
     document.undo_stack.redo()
-    picture(editor)
+    settled(editor)
     assert document.scene.node(node.id) == node
     set_values(editor, node.id, roots="nothing")
-    picture(editor)
+    settled(editor)
     panel, system = editor.kind_panels["springs"], engine.simulation.systems[node.id]
     assert panel.note(node, system).startswith("No bone swings: the model has none of the root bones")
     document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     assert panel.note(node, engine.simulation.systems[node.id]) == ""
     scene = document.scene
     assert editor.files.save_to(tmp_path / "a.sinew")
@@ -63,7 +63,7 @@ def test_a_selected_bone_is_the_root_and_without_a_model_the_place_is_asked(edit
     editor.document.remove_node(fox)
     editor.document.select(Selection())
     trigger(editor, "add.springs")
-    picture(editor)
+    settled(editor)
     node = editor.document.selected
     system = editor.client.engine.simulation.systems[node.id]
     assert "Choose the model" in editor.kind_panels["springs"].note(node, system)
@@ -73,14 +73,14 @@ def test_it_is_suggested_for_a_character_with_such_bones(editor):
     document = editor.document
     fox = document.scene.characters[0]
     document.select(Selection(node=fox.id))
-    picture(editor)
+    settled(editor)
     QApplication.processEvents()
     status = editor.panels.inspector.head.status
     assert "1 chain" in status.warning
     status.remedy.run()
     assert document.selected.settings.roots == "tail_1"
     document.select(Selection(node=fox.id))
-    picture(editor)
+    settled(editor)
     QApplication.processEvents()
     assert editor.panels.inspector.head.status.warning == ""
     document.undo_stack.undo()

@@ -10,15 +10,16 @@ from sinew.sim.scene.change import ChangeKind
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, picture, sample
+from tests.gui.editor_harness import Session, sample, settled
 
 
 @pytest.fixture
 def giant(editor):
+    editor.kind_panels["model"].unit._answered.clear()  # a model that is shown again keeps its answer
     editor.document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 100.0)
     editor.document.undo_stack.clear()
     editor.edits.select(model_of(editor))
-    picture(editor)
+    settled(editor)
     return editor
 
 
@@ -31,7 +32,7 @@ def answer(editor, text):
     button = next(button for button in room.unit.buttons if button.text() == text)
     assert button.isVisible()
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    picture(editor)
+    settled(editor)
 
 
 def test_each_answer_is_one_edit_of_the_whole_scene(giant):
@@ -45,7 +46,7 @@ def test_each_answer_is_one_edit_of_the_whole_scene(giant):
     for text, scale in (("Centimetres", 0.01), ("Inches", 0.0254), ("Fit to 1.8 m", None), ("Leave", 100.0)):
         document.undo_stack.clear()
         editor.edits.select(model)
-        picture(editor)
+        settled(editor)
         assert "Which unit" in notice.label.text()
         answer(editor, text)
         assert not notice.isVisible()
@@ -61,7 +62,7 @@ def test_each_answer_is_one_edit_of_the_whole_scene(giant):
         assert document.scene == before
         assert document.view_state.camera.distance == pytest.approx(camera.distance)
         np.testing.assert_allclose(document.view_state.camera.target, camera.target, atol=1e-9)
-        picture(editor)
+        settled(editor)
         assert notice.isVisible() == (text != "Leave"), "undo asks again"
 
 
@@ -71,9 +72,9 @@ def test_a_character_among_others_is_framed_once_its_unit_is_known(giant, qtbot,
     editor.files.import_model(sample("tiny", tmp_path))
     qtbot.waitUntil(lambda: len(editor.document.scene.characters) == 2, timeout=60000)
     qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
-    picture(editor)
+    settled(editor)
     editor.edits.select(asked)
-    picture(editor)
+    settled(editor)
     far = editor.document.view_state.camera.distance
     answer(editor, "Centimetres")
     camera, box = editor.document.view_state.camera, editor.client.engine.views.bounds(asked)
@@ -85,12 +86,12 @@ def test_home_frames_surfaces_and_not_particles(giant):
     editor = giant
     document = editor.document
     document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
-    picture(editor)
+    settled(editor)
     assert not editor.kind_panels["model"].unit.notice.isVisible(), "a plausible size"
     editor.frame_all()
     alone = document.view_state.camera
     emitter = editor.edits.add("emitter.fireworks")
-    picture(editor)
+    settled(editor)
     assert editor.client.engine.views.bounds(emitter).size.max() > 2.0 * editor.client.engine.views.bounds().size.max()
     editor.frame_all()
     assert document.view_state.camera == alone
@@ -108,7 +109,7 @@ def test_a_project_whose_camera_was_never_moved_is_framed(fresh, qtbot, tmp_path
     shown = []
     for number in range(2):
         session.load(fresh, tmp_path / f"{number}.sinew")
-        picture(fresh)
+        settled(fresh)
         shown.append(fresh.document.view_state.camera)
     assert shown[0].distance < cameras[0].distance
     assert shown[1] == cameras[1]
@@ -172,7 +173,7 @@ def test_sixty_fitted_colliders_are_one_group_and_one_edit(editor, monkeypatch):
     assert document.scene == scene
     assert [change.kind for change in notices] == [ChangeKind.NODES] * 3
     assert len(rebuilt) == 3, "rows are made once for all colliders"
-    picture(editor)
+    settled(editor)
     document.remove_nodes([group.id])
     assert document.scene == before
 
@@ -182,7 +183,7 @@ def test_hair_without_colliders_offers_to_fit_some(editor, qtbot):
     document.select(Selection(node=character))
     hair = editor.edits.add("hair")
     document.set_values({ParamRef(hair, "hair", "guides"): 20, ParamRef(hair, "hair", "children"): 50})
-    picture(editor)
+    settled(editor)
     head, before = editor.panels.inspector.head, document.undo_stack.count()
     editor.selected_node.refresh()
     assert "has no colliders" in head.status.warning

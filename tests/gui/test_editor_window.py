@@ -15,7 +15,7 @@ from sinew.sim.gl.objects import get_integer
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.playback import LoopMode
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
-from tests.gui.editor_harness import Mouse, Session, messages, picture, trigger
+from tests.gui.editor_harness import Mouse, Session, messages, picture, settled, trigger
 
 DOCKS = ["outliner", "inspector", "timeline", "timings", "plots", "messages"]
 
@@ -45,7 +45,7 @@ def test_the_viewport_survives_floating_hiding_and_docking_every_panel(qtbot, ow
         assert dock.isVisible()
     settle(qtbot)
     editor.playback.scrub(0.5 * editor.active.duration)
-    picture(editor)
+    settled(editor)
     assert editor.client.engine is engine
     assert engine.views.view("model-1") is not None
     assert started == [], "the context was never lost"
@@ -59,7 +59,7 @@ def places(editor):
 
 
 def test_the_layout_is_restored_and_reset(qtbot, session):
-    first = session.start()
+    first = session.start(drawn=True)
     settle(qtbot)
     default = places(first)
     # Qt 6.11 crashes where a window of several docks is taken apart while it still moves.
@@ -79,14 +79,14 @@ def test_the_layout_is_restored_and_reset(qtbot, session):
     settle(qtbot)
     left = places(first)
     session.close(first)
-    second = session.start()
+    second = session.start(drawn=True)
     settle(qtbot)
     assert places(second) == left
     second.window.actions_table["window.reset_layout"].trigger()
     settle(qtbot)
     assert places(second) == default
     session.close(second)
-    assert not session.start(new_window_layout=True).window.docks["timeline"].isFloating()
+    assert not session.start(drawn=True, new_window_layout=True).window.docks["timeline"].isFloating()
 
 
 def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
@@ -105,7 +105,7 @@ def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
 
 
 def test_one_key_maximises_the_viewport(qtbot, session, arm):
-    editor = session.open(arm)
+    editor = session.open(arm, drawn=True)
     editor.window.docks["inspector"].close()
     editor.window.activateWindow()
     qtbot.waitUntil(editor.window.isActiveWindow, timeout=60000)
@@ -121,7 +121,7 @@ def test_one_key_maximises_the_viewport(qtbot, session, arm):
     assert (places(editor), editor.viewport.size()) == (before, size)
     editor.window.actions_table["view.maximise"].trigger()
     session.close(editor)
-    assert places(again := session.start())["outliner"][1], "the next start shows the panels"
+    assert places(again := session.start(drawn=True))["outliner"][1], "the next start shows the panels"
     assert not places(again)["inspector"][1]
 
 
@@ -129,7 +129,7 @@ def play_for(editor, *gaps):
     for gap in gaps:
         editor.playback._clock.now += gap
         editor.playback.tick()
-        picture(editor)
+        settled(editor)
 
 
 def test_playback_keeps_real_time_whatever_the_frame_rate(editor):
@@ -181,7 +181,7 @@ def test_closing_releases_the_gpu_and_ends_every_thread(session, own_editor, cap
     editor = own_editor
     for action_id in ("compare.difference", "display.shaded-wireframe", "overlay.bones", "add.light"):
         trigger(editor, action_id)
-        picture(editor)
+        settled(editor)
     context = editor.client.engine.context
     assert context.live
     session.close(editor)
@@ -199,7 +199,7 @@ def main_windows():
 def test_closed_editors_are_freed(session):
     seen, before = [], len(main_windows())
     for _ in range(3):
-        editor = session.start()
+        editor = session.start(drawn=True)
         editor.edits.add("light")
         QApplication.processEvents()
         seen += [weakref.ref(editor), weakref.ref(editor.document), weakref.ref(editor.output.queue)]
@@ -212,14 +212,14 @@ def test_closed_editors_are_freed(session):
 
 
 def test_every_action_can_be_triggered_in_an_empty_scene_and_has_a_key_of_its_own(session, monkeypatch):
-    editor = session.start()
+    editor = session.start(drawn=True)
     monkeypatch.setattr("sinew.app.editor.action_table.QMessageBox.about", lambda *_: None)
     monkeypatch.setattr(editor, "begin_tour", editor.overlays.begin_tour)  # it fills the scene otherwise
     for spec in editor.window.actions_table.records:
         action = editor.window.actions_table[spec.id]
         if spec.id.split(".")[0] != "add" and spec.id != "file.quit" and action.isEnabled():
             action.trigger()
-            picture(editor)
+            settled(editor)
     assert editor.window.isVisible()
     assert messages(editor) == []
     # Qt triggers neither of two actions or menus with one key.
@@ -245,7 +245,7 @@ def test_the_cheat_sheet_shows_keys_and_mouse(fresh):
 
 
 def middle(editor) -> np.ndarray:
-    picture(editor)
+    settled(editor)
     engine, size = editor.client.engine, editor.viewport.size_f
     box = engine.views.bounds(editor.document.scene.characters[0].id)
     pixels, _ = project_points(

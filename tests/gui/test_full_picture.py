@@ -161,7 +161,7 @@ def test_a_new_model_is_drawn_in_pieces(session, arm, calls, monkeypatch, qtbot)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.LONG_PICTURE", 0.0)
     monkeypatch.setattr(GL, "glGenerateMipmap", None)
-    editor = session.start()
+    editor = session.start(drawn=True)
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("pictures of a new model are drafts on software renderers only")
     with qtbot.waitSignal(editor.files.opened, timeout=60000):

@@ -16,8 +16,8 @@ STEP = 10
 
 
 @pytest.fixture
-def stage(fresh, arm, qtbot):
-    Session(qtbot).load(fresh, arm)
+def stage(editor, qtbot):
+    fresh = editor
     character, bone = fresh.active.node.id, fresh.active.model.skeleton.names[-1]
     cloth = add_cloth(fresh)
     fresh.document.select(Selection(node=character, bone=bone))

@@ -10,7 +10,7 @@ from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.sections import ListEdits
 from tests.gltf_samples import morphing, skinned
-from tests.gui.editor_harness import Mouse, Session, picture, place_of, trigger
+from tests.gui.editor_harness import Mouse, Session, picture, place_of, settled, trigger
 from tests.gui.test_editor_files import drop
 from tests.vrm_samples import vrm
 
@@ -20,7 +20,7 @@ def dropped(editor, qtbot, path):
     drop(editor, path)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
     qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
-    picture(editor)
+    settled(editor)
     return editor.document.scene.of_kind("model")[0].id
 
 
@@ -146,7 +146,7 @@ def test_a_slider_sets_a_weight_as_one_edit(editor, qtbot, tmp_path):
     assert load_project(path).scene == editor.document.scene
     editor.document.undo_stack.undo()
     assert settings(editor).target_weights == ()
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(weights(editor), before)
 
 
@@ -160,7 +160,7 @@ def test_targets_are_searched_soloed_and_reset(editor, qtbot):
     targets.search.clear()
     targets.rows[-1].editor.edited.emit(0.5)
     targets.rows[0].solo.click()
-    picture(editor)
+    settled(editor)
     assert settings(editor).solo_target == names[0]
     assert (weights(editor)[1:] == 0.0).all()
     targets.reset_all.click()
@@ -214,7 +214,7 @@ def test_expressions_have_sliders_that_are_undone_and_saved(fresh, qtbot, tmp_pa
         slider.edited.emit(value)
     slider.edit_finished.emit()
     assert settings(fresh).expressions == (("wink", 0.5),)
-    picture(fresh)
+    settled(fresh)
     np.testing.assert_allclose(weights(fresh), [0.5, 0.4, 0.0])
     project = tmp_path / "girl.sinew"
     save_project(project, fresh.document.scene, fresh.document.view_state)
@@ -224,5 +224,5 @@ def test_expressions_have_sliders_that_are_undone_and_saved(fresh, qtbot, tmp_pa
     fresh.document.undo_stack.undo()
     fresh.document.undo_stack.undo()
     assert settings(fresh).expressions == ()
-    picture(fresh)
+    settled(fresh)
     np.testing.assert_array_equal(weights(fresh), 0.0)

@@ -9,7 +9,7 @@ from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairSolver
 from sinew.sim.profile.sample import TimeSource
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import NodeStage, picture, place_of, set_values
+from tests.gui.editor_harness import NodeStage, picture, place_of, set_values, settled
 
 SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2, 0.2, 0.2), "root_radius": 2e-3}
 
@@ -85,7 +85,7 @@ def test_the_strand_under_the_mouse_is_marked_and_selected(stage):
 @pytest.mark.parametrize("solver", list(HairSolver))
 def test_a_strand_is_pulled_while_paused_and_released(stage, solver):
     stage.set("solver", solver)
-    picture(stage.editor)
+    settled(stage.editor)
     place, particle = stage.foremost()
     guide, knot = divmod(particle.particle, 8)
     start = stage.guides()[guide, knot]
@@ -126,7 +126,7 @@ def test_a_stroke_is_one_edit_that_is_undone_and_saved_bit_identical(stage, tmp_
     assert groom_of(stage) is before
     assert stage.document.undo_stack.count() == 0
     stage.mouse.release(target)
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.document.undo_stack.count() == 1
     assert stage.document.undo_stack.undo_text.startswith("Comb ")
     combed = groom_of(stage)
@@ -137,21 +137,21 @@ def test_a_stroke_is_one_edit_that_is_undone_and_saved_bit_identical(stage, tmp_
     assert shift[touched].mean() > 0.01
     np.testing.assert_array_equal(combed.lengths, before.lengths)
     stage.document.undo_stack.undo()
-    picture(stage.editor)
+    settled(stage.editor)
     assert groom_of(stage).edges.tobytes() == before.edges.tobytes()
     stage.document.undo_stack.redo()
     stage.editor.viewport.setFocus()
     stage.panel.brush.take(None)
-    picture(stage.editor)
+    settled(stage.editor)
     assert groom_of(stage).edges.tobytes() == combed.edges.tobytes()
     assert stage.editor.files.save_to(tmp_path / "a.sinew")
     with qtbot.waitSignal(stage.editor.files.opened, timeout=60000):
         stage.editor.files.open(tmp_path / "a.sinew")
-    picture(stage.editor)
+    settled(stage.editor)
     assert groom_of(stage).edges.tobytes() == combed.edges.tobytes()
     stage.document.select(Selection(node=stage.node))
     stage.panel.brush.bar.reset.click()
-    picture(stage.editor)
+    settled(stage.editor)
     assert groom_of(stage).edges.tobytes() == before.edges.tobytes()
 
 
@@ -162,12 +162,12 @@ def test_a_cut_shortens_and_escape_cancels(stage):
     stage.mouse.press(place)
     stage.mouse.move(place + QPointF(30.0, 0.0))
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
-    picture(stage.editor)
+    settled(stage.editor)
     assert groom_of(stage) is before
     assert stage.document.undo_stack.count() == 0
     assert stage.panel.brush.brush is Brush.CUT
     stage.mouse.click(place)
-    picture(stage.editor)
+    settled(stage.editor)
     cut = groom_of(stage)
     assert (cut.lengths <= before.lengths).all()
     assert cut.lengths.min() < 0.9 * before.lengths.min()

@@ -1,13 +1,14 @@
 import re
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from acme_rope.kind import ROPE
 from sinew import resources
 from sinew.app.help.guide import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
-from sinew.app.jobs.settings import RenderSettings
+from sinew.app.jobs.job import form_class
+from sinew.app.jobs.render import RenderJob
 from sinew.resources import path as resource
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.params import params_of
@@ -89,15 +90,15 @@ def test_the_tour_has_seven_steps_that_fit(fresh, qtbot, monkeypatch):
 
 
 def test_the_guide_has_every_panel_and_kind_and_no_broken_link(fresh):
-    for page in GUIDE.glob("*.md"):
+    for page in GUIDE.rglob("*.md"):
         text = page.read_text(encoding="utf-8")
         assert text.startswith("# ")
         for target in re.findall(r"\]\(([^)#]+)\)", text):
-            assert (page.parent / target).is_file(), target
+            assert "://" in target or (page.parent / target).is_file(), target
     wanted = {"index", "viewport", "outliner", "inspector", "timeline", "timings", "messages", "output", *KINDS}
     assert wanted <= {page.stem for page in GUIDE.glob("*.md")}
     for name, text in guide_texts().items():
-        settings = KINDS[name].settings if name in KINDS else RenderSettings
+        settings = KINDS[name].settings if name in KINDS else form_class(RenderJob)
         assert all(record.declared.doc in text for record in params_of(settings))
 
 
@@ -107,7 +108,7 @@ def test_f1_opens_the_page_of_the_panel_row_or_kind(fresh, qtbot):
     qtbot.waitUntil(fresh.window.isActiveWindow, timeout=60000)
     fresh.timeline.ruler.setFocus()
     QTest.keyClick(fresh.timeline.ruler, Qt.Key.Key_F1)
-    guide = fresh._guide
+    guide = fresh.guide
     assert guide.isVisible()
     assert guide.current == "timeline"
     guide.close()
@@ -141,6 +142,45 @@ def test_f1_opens_the_page_of_the_panel_row_or_kind(fresh, qtbot):
     guide.close()
 
 
+def test_how_it_works_opens_its_pages_and_links_between_folders(fresh):
+    fresh.window.actions_table["help.how"].trigger()
+    guide = fresh.guide
+    assert guide.current == "how/index"
+    rows = [guide.list.item(row).text() for row in range(guide.list.count())]
+    assert rows[0] == "Sinew"
+    how = rows[rows.index("How it works") :]
+    assert len(how) == 11
+    assert all(row.startswith("How ") for row in how)
+    guide._follow(QUrl("cloth-lines.md"))
+    assert guide.current == "how/cloth-lines"
+    guide.open("cloth")
+    guide._follow(QUrl("how/cloth-springs.md"))
+    assert guide.current == "how/cloth-springs"
+    assert "Verlet" in guide.page.toPlainText()
+    guide._follow(QUrl("../cloth.md"))
+    assert guide.current == "cloth"
+    guide.close()
+
+
+def test_pages_of_how_it_works_are_complete_and_name_tests_that_exist(repo_root):
+    for page in (GUIDE / "how").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        if page.stem == "index":
+            continue
+        assert 300 <= len(text.split()) <= 700, page
+        assert "## Sources" in text or "## Source\n" in text or page.stem == "cached-steps", page
+        assert "## Limits" in text, page
+        folder = repo_root
+        named = re.findall(r"`((?:tests|sim)/[\w/]+(?:\.py)?)`", text)
+        assert named, page
+        assert all((folder / name).exists() for name in named), page
+        tests = re.findall(r"`(test_\w+)(\.py)?`", text)
+        every = "\n".join(path.read_text(encoding="utf-8") for path in (repo_root / "tests").rglob("test_*.py"))
+        files = {path.name for path in (repo_root / "tests").rglob("test_*.py")}
+        for name, is_file in tests:
+            assert f"{name}.py" in files if is_file else f"def {name}(" in every, f"{page.stem}: {name}"
+
+
 def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, tiny, qtbot):
     with registered(ROPE):
         editor = session.open(tiny)
@@ -152,7 +192,7 @@ def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, 
         field = next(item for item in rows if item.record == record).editor.field
         field.setFocus()
         QTest.keyClick(field, Qt.Key.Key_F1)
-        guide = editor._guide
+        guide = editor.guide
         assert guide.current == "inspector"
         assert guide.page.textCursor().selectedText() == record.declared.doc
         assert "Rope: settings" in guide.page.toPlainText()

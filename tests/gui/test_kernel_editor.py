@@ -13,7 +13,7 @@ from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.kernel.kind import KernelSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import Selection, ViewState
-from tests.gui.editor_harness import picture, play, set_values
+from tests.gui.editor_harness import play, set_values, settled
 
 FILE = "cloth/step.glsl"
 SHIPPED = (shaders.ROOT / FILE).read_text()
@@ -25,7 +25,7 @@ PATIENCE = 240_000
 def panel(editor, qtbot) -> KernelPanel:
     editor.document.replace_scene(Scene(nodes=(SHEET,)))
     editor.document.select(Selection(node="sheet"))
-    picture(editor)
+    settled(editor)
     panel = editor.kind_panels["kernel"]
     panel.edit(FILE)
     return panel
@@ -93,7 +93,7 @@ def test_a_project_with_kernels_asks_once(editor, qtbot, tmp_path, monkeypatch, 
     save_project(tmp_path / "a.sinew", Scene(nodes=(SHEET, node)), ViewState())
     editor.files.open(tmp_path / "a.sinew")
     qtbot.waitUntil(lambda: asked == [[FILE]], timeout=PATIENCE)
-    picture(editor)
+    settled(editor)
     library = editor.client.engine.library
     qtbot.waitUntil(lambda: bool(library.texts) is answer, timeout=PATIENCE)
     assert library.takes_texts is answer

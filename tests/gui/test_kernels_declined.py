@@ -3,7 +3,9 @@
 import pytest
 
 from sinew import shaders
-from sinew.app.jobs.settings import RunSettings
+from sinew.app.jobs.job import form_class, words_of
+from sinew.app.jobs.render import RenderJob
+from sinew.app.jobs.sweep import SweepJob
 from sinew.app.output.jobs import JobQueue
 from sinew.app.project.project_file import cache_folder, save_project
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -24,7 +26,7 @@ def test_every_job_carries_the_answer(editor, qtbot, tmp_path, monkeypatch, answ
     jobs = []
 
     def note(queue):
-        added.append(queue.jobs[-1].words)
+        added.append(words_of(queue.jobs[-1].command))
         jobs.append(queue.jobs[-1].folder)
 
     monkeypatch.setattr(JobQueue, "_start_next", note)
@@ -33,11 +35,11 @@ def test_every_job_carries_the_answer(editor, qtbot, tmp_path, monkeypatch, answ
     editor.files.open(path)
     qtbot.waitUntil(lambda: len(asked) == 1, timeout=240_000)
     folder, _ = editor.output.queue.snapshot()
-    editor.output._queue(tmp_path / "out.png", lambda copy: ["render", str(copy)])
+    editor.output._queue(RenderJob(scene=path, output=tmp_path / "out.png"))
     cache_folder(path).mkdir()
     (cache_folder(path) / "index.json").write_text("{}")
     editor.verifying.start()
-    editor.work.sweeping.start((), [], 10, RunSettings())
+    editor.work.sweeping.start((), [], 10, form_class(SweepJob)())
     editor.work.sweeping._folder.cleanup()
     for made in (folder, *jobs):
         made.cleanup()

@@ -15,7 +15,7 @@ from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import FactRow, SettingRow
 from sinew.widgets.messages import ACTION
-from tests.gui.editor_harness import Session, picture
+from tests.gui.editor_harness import Session, picture, settled
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_a_large_texture_is_uploaded_in_steps(editor, qtbot, folder, monkeypatch
         engine.apply(editor.document.scene)
     assert np.array_equal(picture(editor), after)
     editor.document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     assert not any("red.png" in label for label in engine.context.live), "an unused texture is deleted"
 
 

@@ -2,19 +2,21 @@
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from sinew.app.project.project_file import load_project, save_project
 from sinew.app.timeline.keys_binding import key_rows
 from sinew.resources import path as resource
 from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK
 from sinew.sim.kinds.group.kind import GroupSettings
+from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.scene import Node, ParamRef
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.editors import Choices
 from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.inspector.sections import ListEdits
-from tests.gui.editor_harness import Session, picture
+from tests.gui.editor_harness import Session, picture, settled
 
 LIST = ParamRef("model-1", "model", "modifiers")
 
@@ -29,7 +31,7 @@ def editor(fresh, qtbot):
     document.add_nodes([target], "Add target")
     document.select(Selection(node="model-1"))
     document.undo_stack.clear()
-    picture(fresh)
+    settled(fresh)
     return fresh
 
 
@@ -69,7 +71,7 @@ def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     gesture = document.new_gesture("Move Target")
     for height in (1.25, 1.3, 1.35):
         document.set_value(ParamRef(target, "transform", "position"), (0.4, height, 0.25), gesture)
-        picture(editor)
+        settled(editor)
         np.testing.assert_allclose(hand(editor), (0.4, height, 0.25), atol=0.02)
     document.end_gesture(gesture)
     path = tmp_path / "aimed.sinew"
@@ -77,10 +79,10 @@ def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     assert load_project(path).scene == document.scene
     moved = hand(editor).copy()
     document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(hand(editor), before)
     document.undo_stack.redo()
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(hand(editor), moved)
     while document.undo_stack.can_undo:
         document.undo_stack.undo()
@@ -92,16 +94,16 @@ def test_a_removed_target_is_named_and_comes_back_with_undo(editor, qtbot):
     document = editor.document
     target = document.scene.of_kind("group")[0].id
     document.set_value(LIST, (LookAt(bone="head", target=target), TwoBoneIK(bone="hand_l", target=target)))
-    picture(editor)
+    settled(editor)
     reached = hand(editor).copy()
     document.remove_nodes([target])
     qtbot.waitUntil(lambda: status(editor).note == (
         "1 · Look at: its target is not in the scene\n2 · Two-bone IK: its target is not in the scene"
     ), timeout=60000)  # fmt: skip
-    picture(editor)
+    settled(editor)
     assert np.abs(hand(editor) - reached).max() > 0.05
     document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(hand(editor), reached)
     qtbot.waitUntil(lambda: not status(editor).note, timeout=60000)
 
@@ -127,10 +129,10 @@ def test_a_new_modifier_has_a_bone_and_a_target_that_is_marked(editor):
     head, left, right = document.scene.node("model-1").settings.modifiers
     assert (head.bone, left.bone, right.bone) == ("head", "hand_l", "hand_r")
     assert [document.scene.node(one.target).name for one in (head, left, right)] == [
-        "Head target", "Left hand target", "Right hand target",
+        "Look-at target", "IK target", "IK target.001",
     ]  # fmt: skip
     assert document.selection == Selection(node="model-1")
-    picture(editor)
+    settled(editor)
     character, node = editor.client.engine.views.characters["model-1"], document.scene.node(head.target)
     ahead = np.array(node.transform.position) - character.joint_frame("head")[:3, 3]
     assert np.linalg.norm(ahead) == pytest.approx(1.0, abs=0.1)
@@ -158,10 +160,56 @@ def test_keys_of_a_modifier_follow_it_in_the_list(editor):
     node = document.scene.node("model-1")
     assert [one.bone for one in node.settings.modifiers] == ["hand_l", "head"]
     assert [one.part for one in node.curves] == ["modifiers.1"]
-    picture(editor)
+    settled(editor)
     assert "Look at: Weight" in {row.name for row in key_rows(document.scene, ("model-1",))}
     ListEdits(document, LIST, record).remove(1)
     assert document.scene.node("model-1").curves == ()
     document.undo_stack.undo()
     document.undo_stack.undo()
     assert document.scene == keyed
+
+
+def test_one_click_adds_an_ik_to_any_bone(editor, qtbot):
+    document, panel, model = editor.document, editor.kind_panels["model"], editor.active.model
+    actions, start = editor.window.actions_table, document.scene
+    bones = model.skeleton.names
+    document.select(Selection(node="model-1", bone=bones[0]))
+    menu = QMenu()
+    panel.fill_menu(menu, document.scene.node("model-1"), None)
+    entry = next(action for action in menu.actions() if action.text() == "Add IK")
+    assert not entry.isEnabled()
+    assert entry.toolTip() == "A two-bone IK needs two bones above this one."
+    bone = next(name for name in bones if name.startswith("toe"))
+    document.select(Selection(node="model-1", bone=bone))
+    place = editor.client.engine.views.characters["model-1"].joint_frame(bone)[:3, 3].copy()
+    menu = QMenu()
+    panel.fill_menu(menu, document.scene.node("model-1"), None)
+    next(action for action in menu.actions() if action.text() == "Add IK").trigger()
+    (modifier,) = document.scene.node("model-1").settings.modifiers
+    target = document.scene.node(modifier.target)
+    assert (modifier.bone, target.name) == (bone, "IK target")
+    np.testing.assert_allclose(target.transform.position, place, atol=1e-6)
+    assert document.selection == Selection(node=target.id)
+    assert editor.handles.mode is HandleMode.MOVE
+    assert document.undo_stack.count() == 1
+    picture(editor)
+    outliner = editor.panels.outliner.model
+    assert outliner.entry_of((target.id,)).note == bone
+    document.select(Selection(node="model-1"))
+    qtbot.waitUntil(lambda: ParamRef("model-1", "modifiers.0", "bone") in rows(editor), timeout=60000)
+    row = rows(editor)[ParamRef("model-1", "modifiers.0", "bone")]
+    assert row.parent().text(0) == f"1 · Two-bone IK – {bone}"
+    row.binding.set_value("hand_l")
+    assert rows(editor)[row.ref].parent().text(0) == "1 · Two-bone IK – hand_l"
+    assert outliner.entry_of((target.id,)).note == "hand_l"
+    assert document.scene.node(target.id).name == "IK target"
+    while document.undo_stack.can_undo:
+        document.undo_stack.undo()
+    assert document.scene == start
+    document.select(Selection(node="model-1", bone=bone))
+    button = next(
+        one for one in editor.panels.inspector.tree.findChildren(QToolButton) if one.text() == "Add IK"
+    )  # fmt: skip
+    button.click()
+    assert document.selected.name == "IK target"
+    assert actions["handle.move"].isChecked()

@@ -41,5 +41,5 @@ def test_random_events_break_nothing(session, files, tmp_path, monkeypatch, seed
     for module in ("sinew.widgets.guide", "sinew.app.output.window"):
         monkeypatch.setattr(f"{module}.QDesktopServices.openUrl", lambda _url: True)
     clock = Clock()
-    editor = session.start(clock=clock, debug_gl=True)
+    editor = session.start(drawn=True, clock=clock, debug_gl=True)
     Monkey(seed, editor, clock, files, tmp_path).run(EVENTS)

@@ -20,7 +20,7 @@ from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.inspector.keys import KeyState
 from sinew.widgets.messages import Severity
 from tests.fbx_samples import write_mixamo
-from tests.gui.editor_harness import Mouse, Session, messages, picture, place_of, set_values, trigger
+from tests.gui.editor_harness import Mouse, Session, messages, place_of, set_values, settled, trigger
 from tests.gui.test_editor_files import files_data
 from tests.motion_samples import write_bvh
 
@@ -45,7 +45,7 @@ def settings_of(editor):
 
 def wait_for_clip(editor, qtbot, name):
     qtbot.waitUntil(lambda: editor.active.clip is not None and editor.active.clip.name == name, timeout=60000)
-    picture(editor)
+    settled(editor)
 
 
 def drop_at(editor, place, path, widget=None):
@@ -73,14 +73,14 @@ def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing
     man.playback.pause()
     character = man.client.engine.views.characters[man.document.scene.characters[0].id]
     man.playback.scrub(0.2)
-    picture(man)
+    settled(man)
     elbow = character.model.skeleton.index("forearm_l")
     swung = character.joint_positions()[elbow].copy()
     assert len(man.document.scene.characters) == 1
     assert man.document.undo_stack.undo_text == "Add motion swing.bvh to humanoid"
     man.document.undo_stack.undo()
     assert man.document.scene == before
-    picture(man)
+    settled(man)
     assert man.active.clip.name == own
     man.playback.scrub(0.9)
     man.document.undo_stack.redo()
@@ -103,7 +103,7 @@ def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing
     man.access.allow()
     wait_for_clip(man, qtbot, "swing")
     qtbot.waitUntil(lambda: not man.store.loading and not man.uploads.uploading, timeout=60000)
-    picture(man)
+    settled(man)
     assert man.playback.playhead.time == pytest.approx(0.2)
     character = man.client.engine.views.characters[man.document.scene.characters[0].id]
     assert (character.joint_positions()[elbow] == swung).all()
@@ -197,7 +197,7 @@ def test_motions_are_listed_exported_and_removed(man, qtbot, swing, tmp_path):
         *(clip.name for clip in load_model(HUMANOID).clips), "swing",
     ]  # fmt: skip
     man.edits.select(node.id)
-    picture(man)
+    settled(man)
     listed = man.panels.inspector.findChild(MotionList)
     assert listed is not None
     listed.remove(0)
@@ -220,7 +220,7 @@ def test_a_mixamo_character_walks_to_motion_capture(fresh, qtbot, assets, tmp_pa
     places = {}
     for time in (0.5, 1.0, 2.0):
         fresh.playback.scrub(time)
-        picture(fresh)
+        settled(fresh)
         joints = zip(character.model.skeleton.names, character.joint_positions(), strict=True)
         places[time] = {name.removeprefix("mixamorig:"): place for name, place in joints}
         assert 1.4 < places[time]["Head"][1] < 1.7
@@ -276,7 +276,7 @@ def test_a_bone_is_picked_in_the_viewport(man, panel):
     panel.choose("spine")
     count = man.document.undo_stack.count()
     panel.pick.click()
-    picture(man)
+    settled(man)
     assert man.document.scene.view.bones
     character = man.client.engine.views.characters[node.id]
     place = place_of(man, character.joint_positions()[character.model.skeleton.index("spine_2")])
@@ -337,7 +337,7 @@ def test_strips_are_edited_as_layers(man, qtbot):
     assert {"weight", "fade_in", "fade_out"} <= menu.fields.keys()
     entries(entries(menu)["Joints"].menu())["forearm_l and Below"].trigger()
     assert settings_of(man).strips[1].mask == "forearm_l"
-    picture(man)
+    settled(man)
 
 
 def test_the_weight_of_a_strip_has_keys(man, qtbot, tmp_path):
@@ -368,7 +368,7 @@ def test_the_weight_of_a_strip_has_keys(man, qtbot, tmp_path):
     assert menu_at(0.5, 1).fields["weight"].value() == pytest.approx(0.5)
     assert [row.name for row in man.timeline.sheet.rows] == [node.name, "wave: Weight"]
     assert "weight animated" in man.timeline.tracks.strips[0].bars[0].text
-    picture(man)
+    settled(man)
     shown, model = man.client.engine.views.characters[node.id].pose, man.active.model
     strips = (Strip(clip="walk"), Strip(clip="wave", weight=0.5))
     expected = pose_of(model, structs.replace(settings_of(man), strips=strips), man.playback.playhead.time, (0.0, 0.0))
@@ -390,7 +390,7 @@ def test_a_motion_that_is_opened_alone_is_asked_for_its_unit(fresh, qtbot, swing
     motion.write_text("\n".join(large))
     Session(qtbot).load(fresh, motion)
     fresh.edits.select(fresh.document.scene.characters[0].id)
-    picture(fresh)
+    settled(fresh)
     notice = fresh.kind_panels["model"].unit.notice
     assert "Which unit is its file in?" in notice.label.text()
     button = next(b for b in fresh.kind_panels["model"].unit.buttons if b.text() == "Centimetres")

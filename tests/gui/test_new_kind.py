@@ -1,4 +1,4 @@
-"""The rope of `tests/plugins/rope` in the editor: menu, outliner, inspector, undo, file, bone, clock and mouse.
+"""The examples of `tests/plugins` in the editor: menu, outliner, inspector, undo, file, bone, clock and mouse.
 
 The other half is `tests/architecture/test_new_kind.py`.
 """
@@ -8,18 +8,20 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
+from acme_ripple.kind import RIPPLE
 from acme_rope.kind import ROPE
 from sinew.sim.scene.params import Role
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Clock, Mouse, picture, place_of, play, positions
+from sinew.widgets.inspector.form import FactRow
+from tests.gui.editor_harness import Clock, Mouse, place_of, play, positions, settled
 from tests.plugins.packages import registered
 
 
 @pytest.fixture
 def roped(session, tiny):
     with registered(ROPE):
-        editor = session.start(clock=Clock())
+        editor = session.start(drawn=True, clock=Clock())
         session.load(editor, tiny)
         yield editor
         session.close_all()
@@ -57,7 +59,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
         row.record.declared.role for row in roped.panels.inspector.tree.settings() if row.ref.part == "attachment"
     }
     assert records == {Role.CARRIER, Role.BONE}
-    picture(roped)
+    settled(roped)
     start = positions(roped, node.id)
     play(roped, 20)
     now = positions(roped, node.id)
@@ -72,7 +74,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     node = added(roped)
     roped.document.select(Selection())
     roped.frame_all()
-    picture(roped)
+    settled(roped)
     knot = positions(roped, node.id)[12]
     start = place_of(roped, knot)
     Mouse(roped.viewport).click(start)
@@ -85,7 +87,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     assert any("rope" in part.path for sample in samples for part in sample.slices)
     roped.playback.reset_simulation()
     roped.playback.pause()
-    picture(roped)
+    settled(roped)
     mouse = Mouse(roped.viewport)
     mouse.press(start)
     for distance in (4.0, 30.0, 60.0):
@@ -98,3 +100,36 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     mouse.release(start + QPointF(60.0, 0.0))
     assert roped.stepper.grab is None
     assert np.linalg.norm(moved - knot) > 0.05
+
+
+@pytest.fixture
+def watered(session, tiny):
+    with registered(RIPPLE):
+        editor = session.start(clock=Clock())
+        session.load(editor, tiny)
+        yield editor
+        session.close_all()
+
+
+def test_a_kind_without_a_panel_shows_its_measures_and_offers_the_substeps_that_it_needs(watered):
+    watered.window.actions_table["add.ripple"].trigger()
+    QApplication.processEvents()
+    node = watered.document.selected
+    settled(watered)
+    QApplication.processEvents()
+    measures = [row for row in watered.panels.inspector.tree.all_items() if row.text(0) in ("Height", "Speed")]
+    rows = [row for row in measures if isinstance(row, FactRow)]
+    assert [(row.label, row.value) for row in rows] == [("Height", "0 m"), ("Speed", "0 m/s")]
+    watered.document.set_value(ParamRef(node.id, "acme.ripple", "speed"), 20.0)
+    settled(watered)
+    QApplication.processEvents()
+    head = watered.panels.inspector.head
+    assert head.status.warning == "needs 17 substeps to be stable, not 4"
+    assert head.remedy_button.text() == "Set substeps to 17"
+    head.status.remedy.run()
+    assert watered.document.selected.settings.substeps == 17
+    settled(watered)
+    QApplication.processEvents()
+    assert (head.status.warning, head.status.remedy) == ("", None)
+    watered.document.undo_stack.undo()
+    assert watered.document.selected.settings.substeps == 4

@@ -8,7 +8,7 @@ from sinew import resources
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, picture, place_of
+from tests.gui.editor_harness import Session, place_of, settled
 
 NEEDS = {
     "hair.comb": "Select a hair first.",
@@ -20,6 +20,7 @@ NEEDS = {
     "simulate.sweep": "Nothing in the scene is simulated.",
     "simulate.pin": "There is no cloth in the scene.",
     "add.fit": "Open a model with bones first.",
+    "add.skirt": "Select a character first.",
     "node.mute": "Select a simulated object or a collider first.",
     "edit.delete": "Select an object first.",
 }
@@ -68,6 +69,22 @@ def test_the_menu_of_a_material_offers_cloth_and_hair(caped):
     assert made.settings.density_section == section
 
 
+def test_a_garment_is_one_edit_of_the_character(caped):
+    document, actions, menu = caped.document, caped.window.actions_table, caped.window.menus.add
+    before = document.scene
+    document.select(Selection(node="humanoid"))
+    menu.aboutToShow.emit()
+    assert "Garment on Humanoid" in texts(menu)
+    assert actions["add.dress"].isEnabled()
+    actions["add.dress"].trigger()
+    added = [node for node in document.scene.nodes if not before.has(node.id)]
+    assert [node.kind for node in added] == ["cloth", "collider"]
+    assert document.selected == added[0]
+    assert (document.scene.playback.run_up, document.undo_stack.undo_text) == (1.0, "Add Dress")
+    document.undo_stack.undo()
+    assert document.scene == before
+
+
 def test_colliders_of_a_character_are_one_row(caped, qtbot):
     document, outliner = caped.document, caped.panels.outliner
     entry = outliner.model.entry_of(("humanoid", "fold", "collider"))
@@ -80,9 +97,9 @@ def test_colliders_of_a_character_are_one_row(caped, qtbot):
     assert not outliner.view.isExpanded(index)
     caped.window.actions_table["node.mute"].trigger()
     assert all(node.muted for node in document.scene.of_kind("collider"))
-    picture(caped)
+    settled(caped)
     caped.window.actions_table["simulate.step"].trigger()
-    picture(caped)
+    settled(caped)
     assert caped.client.engine.simulation.step_count > 0
     assert caped.client.engine.simulation.colliders.now.count == 0
     document.undo_stack.undo()
@@ -103,11 +120,11 @@ def test_colliders_of_a_character_are_one_row(caped, qtbot):
 
 def test_a_click_on_a_character_selects_it_and_not_its_colliders(caped):
     caped.document.set_value(ParamRef("view", "view", "solids"), True)
-    picture(caped)
+    settled(caped)
     joints = caped.client.engine.views.characters["humanoid"].joint_positions()
     names = caped.client.engine.model_of("humanoid").skeleton.names
     caped.edits.turn_camera("front")
-    picture(caped)
+    settled(caped)
     head = place_of(caped, joints[names.index("head")] + np.array([0.0, 0.08, 0.0]))
     assert caped.tools.pick(QPointF(head)) == Selection(node="humanoid")
 
@@ -121,7 +138,7 @@ def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(editor):
     editor.client.drawn.connect(reported.append)
     for _ in range(5):
         editor.viewport.repaint()
-        picture(editor)
+        settled(editor)
     drawn = reported[-1]
     assert drawn.unit_scale == 0.01
     assert drawn.difference_scale == pytest.approx(0.01 * editor.client.difference_scale)

@@ -19,7 +19,7 @@ def test_a_baked_cape_is_bit_identical_on_another_driver(session, qtbot, tmp_pat
     for folder in ("models", "projects"):
         shutil.copytree(resources.path(folder), tmp_path / folder)
     project = tmp_path / "projects" / "cape.sinew"
-    editor = session.open(project)
+    editor = session.open(project, drawn=True)
     editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), LAST // 2)
     with qtbot.waitSignal(editor.baking.ended, timeout=120000) as ended:
         editor.baking.start()

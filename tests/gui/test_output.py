@@ -2,30 +2,26 @@ import struct
 import sys
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from sinew.app.editor.action_table import SCENE_EXPORTS
-from sinew.app.jobs.settings import (
-    RenderSettings,
-    RunSettings,
-    Viewpoint,
-    picture_path,
-    refused,
-    render_words,
-    run_words,
-    suggested_path,
-)
+from sinew.app.jobs.export import ExportJob
+from sinew.app.jobs.job import Command, form_class, job_of_form, options_of, words_of
+from sinew.app.jobs.options import Span
+from sinew.app.jobs.render import BurnIn, RenderJob, View, refused
+from sinew.app.jobs.sweep import SweepJob
+from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED
+from sinew.app.output.pictures import picture_path, suggested_path
 from sinew.app.output.window import OutputWindow
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.inspector.editors import NameEditor
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import messages, picture
+from tests.gui.editor_harness import messages, settled
 
 
 def waited(qtbot, editor):
@@ -66,7 +62,7 @@ def test_forms_offer_the_frames_of_the_scene(editor):
 
 
 def test_images_and_scenes_are_written_one_after_the_other(qtbot, editor, tmp_path):
-    picture(editor)
+    settled(editor)
     editor.document.set_value(ParamRef("model-1", "node", "name"), "Limb")  # not saved anywhere
     values = {"first": 0, "last": 2}
     drawn = started(editor, "file.render", tmp_path / "arm.png", width=64, height=48, **values)
@@ -139,8 +135,7 @@ def test_a_typed_suffix_selects_the_format(editor, tmp_path, monkeypatch):
         editor.window.actions_table["file.export.gltf-scene"].trigger()
         editor.output.window.export_button.click()
         jobs[-1].folder.cleanup()
-        words = jobs[-1].words
-        assert jobs[-1].path == Path(words[words.index("--output") + 1]) == tmp_path / written
+        assert jobs[-1].path == jobs[-1].command.output == tmp_path / written
 
 
 def test_a_video_that_cannot_be_written_is_refused(editor, tmp_path, monkeypatch):
@@ -174,7 +169,7 @@ def test_a_camera_of_the_scene_can_be_chosen(editor):
     window.show_page(0)
     assert [combo.itemText(index) for index in range(combo.count())] == ["As chosen below", "Cuts", "Camera"]
     combo.activated.emit(2)
-    assert window.render_settings.camera == editor.document.scene.of_kind("camera")[0].id
+    assert window.render_form.settings.camera == editor.document.scene.of_kind("camera")[0].id
     window.close()
 
 
@@ -191,38 +186,68 @@ def test_a_rendering_is_divided_as_chosen(qtbot, editor, tmp_path):
     editor.output.window.render_form.show_values(scheduler="")
 
 
-def test_where_a_command_runs_becomes_options():
-    assert run_words(RunSettings()) == []
-    assert run_words(RunSettings(workers=3)) == ["--workers", "3"]
-    assert run_words(RunSettings(workers=3, scheduler=" tls://farm:1 ")) == ["--scheduler", "tls://farm:1"]
+def of_form(cls, **values):
+    return job_of_form(cls, form_class(cls)(**values), scene=Path("a.sinew"), output=Path("a.png"))
+
+
+def test_forms_become_jobs():
+    job = of_form(RenderJob)
+    assert job == RenderJob(
+        scene=Path("a.sinew"), output=Path("a.png"), frames=Span(0, 0), rate=60.0, view=View.SAVED
+    ), "what is off in the form is off in the job"
+    assert of_form(RenderJob, workers=3).workers == 3
+    assert of_form(RenderJob, workers=1).workers is None
+    where = of_form(RenderJob, workers=3, scheduler=" tls://farm:1 ")
+    assert (where.workers, where.scheduler) == (None, "tls://farm:1")
+    assert of_form(RenderJob, samples=0, turntable=0.0) == job
+    assert of_form(RenderJob, first=5, last=2).frames == Span(5, 5)
+    words = words_of(of_form(RenderJob, burn_in=True, burnt="Cape.wind, Skin glow.rate"))
+    place = words.index("--burn-in")
+    assert words[place : place + 3] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
+    assert of_form(RenderJob, burnt="Cape.wind").burn_in == BurnIn()
+    assert of_form(RenderJob, camera="cuts", view=View.TOP).view is None
+
+
+def test_forms_have_a_row_for_every_option_of_the_window():
+    for cls, names in (
+        (RenderJob, "first last rate width height camera view alpha overlays samples blur turntable burn_in burnt codec"
+                    " resume workers scheduler"),
+        (ExportJob, "first last rate selected children"),
+        (SweepJob, "workers scheduler"),
+        (VerifyJob, "allow_outside no_kernels workers scheduler"),
+    ):  # fmt: skip
+        assert " ".join(form_class(cls).__struct_fields__) == names
+        assert issubclass(cls, Command)
+        assert all(one.declared.doc.endswith(".") for one in options_of(cls))
 
 
 def test_names_of_images_are_numbered():
-    several, one = RenderSettings(first=0, last=9), RenderSettings(first=4, last=4)
     for name, expected in (
         ("a.png", "a_%04d.png"), ("a_0003.png", "a_%04d.png"), ("a_003.exr", "a_%03d.exr"), ("a12.png", "a12_%04d.png"),
         ("a_%03d.png", "a_%03d.png"), ("a_0003.mp4", "a_0003.mp4"),
     ):  # fmt: skip
-        assert picture_path(several, Path(name)) == Path(expected)
-        assert picture_path(one, Path(name)) == Path(name)
-    assert suggested_path(one, "cape") == Path("cape.png")
-    animation = suggested_path(several, "cape")
+        assert picture_path(Path(name), Span(0, 9)) == Path(expected)
+        assert picture_path(Path(name), Span(4, 4)) == Path(name)
+    assert suggested_path("cape", Span(4, 4), alpha=False) == Path("cape.png")
+    animation = suggested_path("cape", Span(0, 9), alpha=False)
     assert animation in (Path("cape.mp4"), Path("cape.webp")), "a video, of the first format that can be written"
-    assert picture_path(several, animation) == animation
-    assert refused(several, animation) == ""
-    assert suggested_path(msgspec.structs.replace(several, alpha=True), "cape") == Path("cape.webp")
-    words = render_words(RenderSettings(burn_in=True, burnt="Cape.wind, Skin glow.rate"), Path("a.png"), Path("p"), "")
-    assert words[words.index("--burn-in") :] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
-    words = render_words(RenderSettings(camera="cuts", seen=Viewpoint.TOP), Path("a.png"), Path("p"), "")
-    assert words[words.index("--camera") + 1] == "cuts"
-    assert "--view" not in words
-    assert "turntable" in refused(RenderSettings(camera="c", turns=1.0), Path("a.png"))
-    assert refused(RenderSettings(alpha=True), Path("a.gif")) == ""
-    assert "stores no opacity; images, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
+    assert picture_path(animation, Span(0, 9)) == animation
+    assert reason(animation) == ""
+    assert suggested_path("cape", Span(0, 9), alpha=True) == Path("cape.webp")
+
+
+def reason(name, **values):
+    return refused(RenderJob(scene=Path("a.sinew"), output=Path(name), **values))
+
+
+def test_what_does_not_go_together_is_refused():
+    assert "turntable" in reason("a.png", camera="c", turntable=1.0)
+    assert reason("a.gif", alpha=True) == ""
+    assert "stores no opacity; images, animated WebP and GIF do" in reason("a.mov", alpha=True)
 
 
 def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
-    picture(editor)
+    settled(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)
     waiting = started(editor, "file.export.mdd-point-cache", tmp_path / "b.mdd", last=2)
     qtbot.waitUntil(lambda: running.share > 0.0, timeout=240000)
@@ -239,7 +264,7 @@ def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
 
 
 def test_closing_warns_of_unfinished_jobs(qtbot, editor, tmp_path, monkeypatch):
-    picture(editor)
+    settled(editor)
     shown = []
 
     def execute(box):

@@ -10,7 +10,7 @@ from sinew.app.output.jobs import FAILED, OutputJob
 from sinew.app.plugins import plugins
 from sinew.app.session.dialogs import Dialogs
 from sinew.widgets.plugin_list import PluginList
-from tests.gui.editor_harness import Clock, Mouse, messages, picture, play, positions
+from tests.gui.editor_harness import Clock, Mouse, messages, play, positions, settled
 from tests.permissions import OWN
 from tests.plugins.packages import install
 
@@ -59,7 +59,7 @@ def test_a_panel_that_raises_disables_only_itself(session, loaded, site, tmp_pat
     rope = added(editor, "add.rope")
     Mouse(editor.viewport).hover(QPointF(10.0, 10.0))
     editor.window.actions_table["simulate.acme.bad.bad"].trigger()
-    picture(editor)
+    settled(editor)
     before = positions(editor, rope.id)
     play(editor, 3)
     assert positions(editor, rope.id).shape == before.shape == positions(editor, bad.id).shape
@@ -126,7 +126,7 @@ def test_a_saved_shader_of_a_plugin_is_used_and_its_errors_name_file_and_line(se
     loaded(site)
     editor = session.start(clock=Clock())
     rope = added(editor, "add.rope")
-    picture(editor)
+    settled(editor)
     file = Path(shaders.path_of("acme.rope/link.glsl"))
     assert file.is_relative_to(site)
     text, watch = file.read_text(), editor.disk_changes.watch

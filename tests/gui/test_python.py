@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from sinew.sim.scene.scene import ParamRef
 from sinew.widgets.messages import Severity
 from sinew.widgets.theme import colours
-from tests.gui.editor_harness import add_cloth, messages, picture, positions, trigger
+from tests.gui.editor_harness import add_cloth, messages, picture, positions, settled, trigger
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_the_history_and_the_limit_are_kept(session) -> None:
 
 def test_steps_and_images_leave_the_playback_alone(fresh, console) -> None:
     cloth = add_cloth(fresh)
-    picture(fresh)
+    settled(fresh)
     before = positions(fresh, cloth)
     entered(console, "project.simulate(steps=12)\nfound = selected.arrays()['positions']")
     entered(console, "image = project.render(size=(80, 60))")

@@ -8,7 +8,7 @@ from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import NodeStage, Session, picture, place_of, play
+from tests.gui.editor_harness import NodeStage, Session, place_of, play, settled
 
 BACK = 12  # the step that is restored; later ones are cached
 
@@ -21,7 +21,7 @@ class Stage(NodeStage):
 
     def set(self, name, value):
         self.document.set_value(ParamRef(self.node, self.document.scene.node(self.node).kind, name), value)
-        picture(self.editor)
+        settled(self.editor)
 
     def play(self, steps):
         play(self.editor, steps)
@@ -29,7 +29,7 @@ class Stage(NodeStage):
 
     def go_back(self):
         self.editor.playback.scrub(BACK * STEP_TIME)
-        picture(self.editor)
+        settled(self.editor)
         assert self.editor.stepper.step_count == BACK
 
     @property
@@ -71,7 +71,7 @@ def test_a_cloth_is_pinned_and_dragged_on_a_restored_step(fresh, qtbot):
     stage = Stage(fresh, qtbot, "cape", "cape")
     fresh.frame_all()
     fresh.playback.scrub(0.0)
-    picture(fresh)
+    settled(fresh)
     stage.play(20)
     stage.go_back()
     count = stage.system.cloth.model.particle_count
@@ -83,7 +83,7 @@ def test_a_cloth_is_pinned_and_dragged_on_a_restored_step(fresh, qtbot):
     assert stage.system.cloth.pins.flags[particle]
     assert stage.is_sound()
     stage.document.undo_stack.undo()
-    picture(fresh)
+    settled(fresh)
     other, _ = stage.seen(range(count // 2 + 3, count))
     assert stage.drag(other, QPointF(-50.0, 0.0)) > 0.01
     assert stage.is_sound()
@@ -135,7 +135,7 @@ def test_particles_of_cached_steps_are_counted(fresh, qtbot):
     living = {}
     for step in (30, *range(4, BACK + 1)):
         fresh.playback.scrub(step * STEP_TIME)
-        picture(fresh)
+        settled(fresh)
         living[step] = stage.system.emitter.alive
         with fresh.viewport.gl_current():
             assert living[step] == np.count_nonzero(stage.system.emitter.read()["position"][:, 3] >= 0.0)

@@ -10,7 +10,7 @@ from sinew.sim.scene.playback import SIMULATED_LENGTH, LoopMode
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.strips import Strip
 from sinew.widgets.timeline.tracks import CacheState
-from tests.gui.editor_harness import Clock, Mouse, Session, add_cloth, picture, play
+from tests.gui.editor_harness import Clock, Mouse, Session, add_cloth, picture, play, settled
 
 
 def test_strips_are_dragged_trimmed_and_undone(editor):
@@ -159,10 +159,10 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(editor):
     assert runner.cache.history.cached == list(range(1, 31))
     playback.scrub(0.3)
     editor.document.set_value(ParamRef(cloth, "cloth", "structural_stiffness"), 40.0)
-    picture(editor)
+    settled(editor)
     assert runner.cache.history.cached[-1] == 18, "steps after the playhead are evicted"
     editor.document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     assert runner.cache.history.cached[-1] == 30, "and restored"
     playback.scrub(0.5)
     np.testing.assert_array_equal(picture(editor), pictures[0.5])
@@ -170,7 +170,7 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(editor):
     (bar,) = editor.timeline.tracks.bars
     assert [cached for *_, cached in bar.spans] == [CacheState.CACHED]
     playback.scrub(0.8)
-    picture(editor)
+    settled(editor)
     assert runner.shown == 30, "the last step is held beyond the end"
     assert editor.window._simulation.text().endswith("held")
 
@@ -182,7 +182,7 @@ def test_backwards_and_ping_pong_play_cached_steps(editor, monkeypatch):
     playback, system = editor.playback, editor.client.engine.simulation.systems[cloth]
 
     def state():
-        picture(editor)
+        settled(editor)
         with editor.viewport.gl_current():
             return editor.client.runner.shown, system.arrays()["positions"].read().tobytes()
 
@@ -220,7 +220,7 @@ def test_backwards_and_ping_pong_play_cached_steps(editor, monkeypatch):
         playback.toggle(-1)
     playback._clock.now += STEP_TIME
     playback.tick()
-    picture(editor)
+    settled(editor)
     assert editor.client.runner.shown == 20
     assert editor.window._simulation.text().endswith("held"), "also while it plays"
     turns = np.sign(np.diff([step for n, step in enumerate(seen) if n == 0 or step != seen[n - 1]]))

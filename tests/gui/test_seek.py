@@ -7,7 +7,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import add_cloth, picture
+from tests.gui.editor_harness import add_cloth, settled
 
 STEPS = 30
 
@@ -18,7 +18,7 @@ class Stage:
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
         self.cloth = add_cloth(editor)
         self.sparks, self.burst = self.add_emitter("Sparks", self.bone), self.add_emitter("Fireworks", None)
-        picture(self.editor)
+        settled(self.editor)
 
     @property
     def bone(self):
@@ -44,7 +44,7 @@ class Stage:
     def forget(self):
         time = self.playback.playhead.time
         self.editor.stepper.forget()
-        picture(self.editor)
+        settled(self.editor)
         self.playback.scrub(time)
 
     def run(self):
@@ -54,7 +54,7 @@ class Stage:
 
     def state(self):
         simulation = self.editor.client.engine.simulation
-        picture(self.editor)
+        settled(self.editor)
         with self.editor.viewport.gl_current():
             particles = [simulation.systems[node].emitter.read().tobytes() for node in (self.sparks, self.burst)]
             return (simulation.systems[self.cloth].cloth.positions().tobytes(), *particles)
@@ -108,7 +108,7 @@ def test_particles_without_a_state_follow_the_playhead(stage):
 
     def shown(time):
         stage.playback.scrub(time)
-        picture(stage.editor)
+        settled(stage.editor)
         with stage.editor.viewport.gl_current():
             return burst.side.buffer.read().tobytes()
 
@@ -139,7 +139,7 @@ def test_escape_stops_a_seek(stage, monkeypatch):
     stage.editor.window.actions_table["simulate.seek"].trigger()
     stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 3, timeout=60000)
     assert stage.editor.window._cancel.isVisible()
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.button.isHidden()  # it runs
     stage.editor.viewport.setFocus()
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
@@ -198,3 +198,58 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     assert runner.cache.store.wanted == 8 * 1024**3
     assert app_settings().value("step_room") == "8 GiB"
     fresh.window.actions_table["step_room.2 GiB"].trigger()
+
+
+@pytest.mark.parametrize("by", ["key", "escape", "button", "scrub", "edit", "remove"])
+def test_playing_waits_for_missing_steps(stage, monkeypatch, by):
+    window, playback = stage.editor.window, stage.playback
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
+    playback.scrub(0.9)
+    window.actions_table["play.toggle"].trigger()
+    assert not stage.seek.busy, "it begins with the next turn"
+    stage.qtbot.waitUntil(lambda: stage.seek.busy and stage.seek.progress[0] >= 3, timeout=60000)
+    assert playback.is_waiting
+    assert not playback.playhead.playing
+    assert playback.playhead.time == 0.9
+    assert window.actions_table["play.toggle"].iconText() == "Pause"
+    assert window._cancel.text() == "Stop Waiting"
+    act = {
+        "key": window.actions_table["play.toggle"].trigger,
+        "escape": lambda: QTest.keyClick(window, Qt.Key.Key_Escape),
+        "button": window._cancel.click,
+        "scrub": lambda: playback.scrub(0.8),
+        "edit": lambda: stage.document.set_value(ParamRef(stage.cloth, "cloth", "thickness"), 0.02),
+        "remove": lambda: stage.document.remove_nodes([stage.cloth, stage.sparks, stage.burst]),
+    }[by]
+    act()
+    stage.qtbot.waitUntil(lambda: not stage.seek.busy, timeout=60000)
+    assert not playback.is_waiting
+    assert not playback.playhead.playing
+    assert playback.playhead.time == (0.8 if by == "scrub" else 0.9)
+    assert window.actions_table["play.toggle"].iconText() == "Play"
+    assert window._bar.isHidden()
+    if by in ("key", "escape", "button"):
+        runner = stage.editor.client.runner
+        assert [runner.mark(step) is not None for step in (1, 2, 3)] == [True] * 3, "its steps stay cached"
+
+
+def test_playing_begins_at_the_last_missing_step(stage):
+    stage.playback.scrub(0.5)
+    with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000) as ended:
+        stage.playback.toggle()
+    assert ended.args == [f"Simulated {STEPS} steps, {STEPS * STEP_TIME:.2f} s"]
+    assert stage.playback.playhead == Playhead(pytest.approx(0.5), playing=True)
+    assert not stage.playback.is_waiting
+    stage.playback.pause()
+
+
+def test_a_failed_simulation_ends_waiting(stage, monkeypatch):
+    runner, failures = stage.editor.client.runner, []
+    monkeypatch.setattr(type(runner), "advance", lambda *_: 1 / 0)
+    stage.editor.tasks.failed.connect(failures.append)
+    stage.playback.scrub(0.5)
+    with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000):
+        stage.playback.toggle()
+    assert failures == ["ZeroDivisionError: division by zero"]
+    assert not stage.playback.is_waiting
+    assert stage.playback.playhead == Playhead(0.5)

@@ -19,7 +19,7 @@ MOST = 10 << 20  # growth that counts as none: pieces of memory that the allocat
 
 @pytest.fixture
 def editor(session):
-    return session.open(resource("projects") / "sparks.sinew")
+    return session.open(resource("projects") / "sparks.sinew", drawn=True)
 
 
 def spin() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.colliders.oracle import bounce, collider_contact
 from sinew.sim.kinds.cloth.line_oracle import Family, LineOracle, bending_matrix, thomas
 from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
@@ -15,7 +14,7 @@ from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import gusts_at
 from tests.oracles.cloth import Actions, Particles
 
-__all__ = ["MappedLines", "MeasuredLines", "bending_matrix", "run", "strains", "thomas"]
+__all__ = ["LineOracle", "MappedLines", "MeasuredLines", "bending_matrix", "run", "strains", "thomas"]
 
 Float64 = npt.NDArray[np.float64]
 
@@ -27,7 +26,7 @@ class MappedLines(LineOracle):
         self, model: ClothModel, settings: ClothSettings, values: Values, kept: Callable[[Particles], Particles]
     ) -> None:
         super().__init__(model, settings)
-        self._friction, self._kept = values.get(ClothMap.FRICTION, 1.0), kept
+        self.friction, self._kept = values.get(ClothMap.FRICTION, 1.0), kept
         if ClothMap.STRETCH in values and model.grid is not None:
             at = values[ClothMap.STRETCH]
             self.families = [
@@ -41,15 +40,7 @@ class MappedLines(LineOracle):
         self, particles: Particles, actions: Actions, gusts: Any, share: float, fraction: float, inertia: Any = 1.0,
         *, adds_load: bool = False,
     ) -> Particles:  # fmt: skip
-        alone = replace(actions, colliders=())
-        found = super().substep(particles, alone, gusts, share, fraction, inertia, adds_load=adds_load)
-        held, h = actions.held[:, None], self.settings.substep_time
-        pressing = float(np.linalg.norm(self.constants.gravity))
-        for collider in actions.colliders:
-            contact = collider_contact(collider, found.positions, fraction, self.settings.step_time, h)
-            contact = replace(contact, friction=contact.friction * self._friction)
-            hit = bounce(found.positions, found.velocities, contact, self.constants.clearance, h, pressing)
-            found = Particles(np.where(held, found.positions, hit[0]), np.where(held, found.velocities, hit[1]))
+        found = super().substep(particles, actions, gusts, share, fraction, inertia, adds_load=adds_load)
         return found if adds_load else self._kept(found)
 
 

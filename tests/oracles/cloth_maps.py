@@ -6,12 +6,11 @@ from itertools import count
 
 import numpy as np
 
-from sinew.sim.colliders.oracle import bounce, collider_contact
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.oracle import Float64, air_forces, spring_forces
+from sinew.sim.kinds.cloth.oracle import Float64, air_forces, collided, spring_forces
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs
 from sinew.sim.maths.gusts import Gusts, gusts_at
@@ -92,11 +91,6 @@ def _free(
     acceleration = constants.gravity + forces / masses - constants.air_drag * particles.velocities
     velocities = particles.velocities + h * acceleration
     positions = particles.positions + h * velocities
-    for collider in colliders:
-        contact = collider_contact(collider, positions, fraction, settings.step_time, h)
-        friction = contact.friction * values.get(ClothMap.FRICTION, 1.0)
-        contact = dataclasses.replace(contact, friction=friction)
-        positions, velocities = bounce(
-            positions, velocities, contact, constants.clearance, h, float(np.linalg.norm(constants.gravity))
-        )
-    return Particles(positions, velocities)
+    pressing = float(np.linalg.norm(constants.gravity))
+    moved, friction = Particles(positions, velocities), values.get(ClothMap.FRICTION, 1.0)
+    return Particles(*collided(model, settings, particles.velocities, moved, colliders, fraction, friction, pressing))

@@ -16,8 +16,6 @@ from sinew.app.plugins import plugin_loading, plugins
 from sinew.sim.kinds import contract, register, unregister
 from sinew.sim.kinds.contract import Kind
 
-ROPE_PACKAGE = Path(__file__).with_name("rope")
-
 
 @contextlib.contextmanager
 def registered(kind: Kind) -> Iterator[None]:
@@ -31,13 +29,22 @@ def registered(kind: Kind) -> Iterator[None]:
         del shaders.ROOTS[kind.name]
 
 
-def installed_rope(folder: Path) -> Path:
-    """Builds the wheel of the rope and unpacks it; returns the folder for PYTHONPATH."""
+def ripple_lines() -> int:
+    """Lines of Python and GLSL of the ripple."""
+    folder = Path(__file__).with_name("ripple")
+    files = [*folder.rglob("*.py"), *folder.rglob("*.glsl")]
+    return sum(len(path.read_text().splitlines()) for path in files)
+
+
+def installed_examples(folder: Path, *names: str) -> Path:
+    """Builds the wheels of example packages and unpacks them; returns the folder for PYTHONPATH."""
     from hatchling.builders.wheel import WheelBuilder
 
-    (built,) = WheelBuilder(str(ROPE_PACKAGE)).build(directory=str(folder / "dist"), versions=["standard"])
-    with zipfile.ZipFile(built) as archive:
-        archive.extractall(folder / "site")
+    for name in names:
+        package = str(Path(__file__).with_name(name))
+        (built,) = WheelBuilder(package).build(directory=str(folder / "dist"), versions=["standard"])
+        with zipfile.ZipFile(built) as archive:
+            archive.extractall(folder / "site")
     return folder / "site"
 
 
@@ -59,7 +66,7 @@ def install(site: Path, name: str, entries: Mapping[str, str], modules: Mapping[
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    return installed_rope(tmp_path_factory.mktemp("rope"))
+    return installed_examples(tmp_path_factory.mktemp("rope"), "rope")
 
 
 @pytest.fixture

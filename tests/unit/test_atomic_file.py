@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinew.sim.export.atomic_file import atomic_file, atomic_path, write_atomically
-from sinew.sim.notes import KEPT, Notes
+from sinew.sim.notes import NOTES_MAX, Notes
 from sinew.sim.printable import cell_text, counted, printable, printable_json, size_text, text_of_cell
 
 
@@ -89,8 +89,8 @@ def test_json_stays_the_same_to_programs(value: dict[str, list[str]]) -> None:
 def test_notes_keep_each_once_and_count_the_rest() -> None:
     notes = Notes(["a", "b", "a"])
     assert notes == ["a", "b"]
-    notes.extend(str(number) for number in range(KEPT))
-    assert len(notes) == KEPT + 1
+    notes.extend(str(number) for number in range(NOTES_MAX))
+    assert len(notes) == NOTES_MAX + 1
     assert notes[-1] == "2 more warnings are not shown."
     copied = notes.copy()
     copied.append("x")

@@ -1,6 +1,6 @@
 """Base of the editors, which do not know the scene: a `Binding` sends edits to the `EditTarget`, a gesture per drag."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
@@ -61,6 +61,7 @@ class Binding(QObject):
         peers: Other nodes, of the same type.
         by_component: An edit of one component of a vector keeps the other components of the peers.
         shown: Returns the scene with the shown values, by default the scene of the target.
+        send: Sets the values instead of the target.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason
@@ -75,12 +76,13 @@ class Binding(QObject):
         *,
         by_component: bool = False,
         shown: Callable[[], Scene] | None = None,
+        send: Callable[[Mapping[ParamRef, Any], object | None], None] | None = None,
     ) -> None:
         super().__init__(editor)
         self._target, self._editor = target, editor
         self._peers, self._by_component = [ParamRef(node_id, ref.part, ref.name) for node_id in peers], by_component
         self._ref = ref
-        self._shown = shown or (lambda: target.scene)
+        self._shown, self._send = shown or (lambda: target.scene), send or target.set_values
         self._gesture: object | None = None
         editor.edit_started.connect(self._begin)
         editor.edited.connect(self.set_value)
@@ -98,11 +100,9 @@ class Binding(QObject):
         except KeyError:
             return  # The row exists for one event loop turn longer than its node.
         try:
-            if not self._peers:
-                self._target.set_value(self._ref, value, self._gesture)
-            elif value is not None and not (isinstance(value, tuple) and None in value):
-                # A mixed number has no value after Escape.
-                self._target.set_values(self._values(value), self._gesture)
+            # A mixed number has no value after Escape.
+            if not self._peers or (value is not None and not (isinstance(value, tuple) and None in value)):
+                self._send(self._values(value), self._gesture)
         except (ParamError, NumberTextError) as error:
             self.refused.emit(str(error))
         if not self.is_held:

@@ -141,7 +141,7 @@ def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
         return CurveEditor(record)
     if record.declared.role is Role.PATH:
         return PathEditor(record.declared.suffixes)
-    if record.declared.role in (Role.TARGET, Role.SECTION) and record.type is tuple:
+    if record.declared.role in (Role.TARGET, Role.SECTION, Role.BONE) and record.type is tuple:
         return NodesEditor(choices)
     if record.declared.role in NAMED_ROLES and record.type is str:
         return NameEditor(choices)
@@ -436,7 +436,7 @@ class SettingsForm(QWidget):
 
     def __init__(self, settings: msgspec.Struct, choices: MakeChoices = lambda: Choices("")) -> None:
         super().__init__()
-        self.settings = settings
+        self.settings: Any = settings
         self._editors: dict[str, ValueEditor] = {}
         layout = QFormLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -41,14 +41,18 @@ _SEVERITIES = ("warning", "error")
 
 
 class FormSection(QTreeWidgetItem):
-    """A heading with rows below it; `is_entry` for an entry of a list of settings."""
+    """A heading with rows below it; `is_entry` for an entry of a list of settings, whose note follows the title."""
 
-    def __init__(self, title: str, rows: Iterable["FormRow"], *, is_entry: bool = False) -> None:
-        super().__init__([label_text(title)])
+    def __init__(self, title: str, rows: Iterable["FormRow"], *, is_entry: bool = False, note: str = "") -> None:
+        super().__init__()
         self.title, self.rows, self.is_entry = title, list(rows), is_entry
+        self.show_note(note)
         self.setFont(0, bold(self.font(0)))
         self.setSizeHint(0, QSize(0, _line_height(self.font(0)) + SPACE_WIDE))
         self.addChildren(self.rows)
+
+    def show_note(self, note: str) -> None:
+        self.setText(0, label_text(f"{self.title} – {note}" if note else self.title))
 
 
 class FormRow(QTreeWidgetItem):

@@ -78,7 +78,7 @@ class FormTree(QTreeWidget):
     def show_sections(
         self,
         sections: Iterable[FormSection],
-        hidden: Callable[[SettingRow], bool] = lambda _: False,
+        hidden: Container[tuple[str, str]] = (),
         keep_position: bool = False,
     ) -> None:
         """Shows other sections; keeps the scroll position if their titles are the same or `keep_position` is set, and
@@ -124,15 +124,15 @@ class FormTree(QTreeWidget):
         for row in self.settings():
             row.release()
 
-    def hide_settings(self, hidden: Callable[[SettingRow], bool]) -> None:
-        """Hides the rows for which `hidden` is true, and sections without visible rows; shows all others."""
+    def hide_settings(self, hidden: Container[tuple[str, str]]) -> None:
+        """Hides the rows of these parts and names, and sections without visible rows; shows all others."""
         self._hide(hidden)
         self._fit_columns()
         self._fill()
 
-    def _hide(self, hidden: Callable[[SettingRow], bool]) -> None:
+    def _hide(self, hidden: Container[tuple[str, str]]) -> None:
         for section in self._sections:
-            are_hidden = [isinstance(row, SettingRow) and hidden(row) for row in section.rows]
+            are_hidden = [isinstance(r, SettingRow) and (r.ref.part, r.ref.name) in hidden for r in section.rows]
             for item, is_hidden in ((section, all(are_hidden)), *zip(section.rows, are_hidden, strict=True)):
                 if item.isHidden() != is_hidden:
                     item.setHidden(is_hidden)

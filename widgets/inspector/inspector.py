@@ -104,6 +104,7 @@ class Inspector(QWidget):
     Attributes:
         past: Banner above the settings of an earlier time, see `show_past`.
         names: Choices for parameters that name a clip, node or bone.
+        set_links: Sets values of attachments, with a gesture; by default as the target does.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason, one line
@@ -122,6 +123,7 @@ class Inspector(QWidget):
         self._rows: dict[ParamRef, SettingRow] = {}
         self._past: Scene | None = None
         self._keys: KeyTarget | None = None
+        self.set_links: Callable[[Mapping[ParamRef, Any], object | None], None] = target.set_values
         self.past = HistoryBanner(self)
         self._header = InspectorHeader(self)
         self._panels: Mapping[str, Panel] = {}
@@ -203,8 +205,11 @@ class Inspector(QWidget):
         """Call when the playhead moved."""
         if self._keys is None or self._past is not None or self._rebuild_timer.isActive():
             return
+        known = self._target.scene.by_id
         for row in self._rows.values():
-            if row.is_animated or (row.key_button is not None and row.key_button.state is not KeyState.NONE):
+            node = known.get(row.ref.owner)
+            is_marked = row.key_button is not None and row.key_button.state is not KeyState.NONE
+            if is_marked or (node is not None and node.curves and row.is_animated):
                 row.set_value(value_at(self.scene, row.ref))
                 row.show_keys()
 
@@ -245,7 +250,8 @@ class Inspector(QWidget):
         self._rebuild_timer.stop()
         self._forget()
         self._head.hide()
-        self._tree.show_sections(self._sections(), self._hidden(), self._built == self._selection)
+        self._hidden = self._idle()
+        self._tree.show_sections(self._sections(), self._hidden, self._built == self._selection)
         self._built = self._selection
         self._rows = {row.ref: row for row in self._tree.settings()}
         self._lock_past()
@@ -294,6 +300,7 @@ class Inspector(QWidget):
             part = f"{BONE_PART}{chosen.bone}"
             return [
                 *self._setting_sections(BonePose, node.id, part, "Pose Offset"),
+                *(panel.bone_facts(node, chosen.bone or "") if (panel := self._panels.get(node.kind)) else ()),
                 joint_section(model, joint),
                 local,
                 world,
@@ -400,7 +407,10 @@ class Inspector(QWidget):
     def _make_binding(self, record: Param, ref: ParamRef, editor: ValueEditor) -> Binding:
         peers = self._peers if ref.owner == self._selection.node else []
         by_component = record.type is tuple and record.declared.role is Role.PLAIN
-        binding = Binding(self._target, ref, editor, peers, by_component=by_component, shown=lambda: self.scene)
+        binding = Binding(
+            self._target, ref, editor, peers, by_component=by_component, shown=lambda: self.scene,
+            send=self.set_links if ref.part == "attachment" else None,
+        )  # fmt: skip
         binding.refused.connect(self.refused)
         return binding
 
@@ -410,11 +420,17 @@ class Inspector(QWidget):
             return Choices("None")
         return self.names.of(record, node_id)
 
-    def _hidden(self) -> Callable[[SettingRow], bool]:
-        """Returns a test for rows that have no effect with the current settings."""
+    def _hide_idle(self) -> None:
+        hidden = self._idle()
+        if hidden != self._hidden or self._peers:  # marks of mixed values change the widths of labels
+            self._hidden = hidden
+            self._tree.hide_settings(hidden)
+
+    def _idle(self) -> set[tuple[str, str]]:
+        """Returns parts and names of settings that have no effect with the others."""
         node_id, scene = self._selection.node, self.scene
         if node_id is None or not scene.has(node_id):
-            return lambda _: False
+            return set()
         node = scene.node(node_id)
         hidden = {(node.kind, name) for name in KINDS[node.kind].part(Form).idle(node)}
         if self._peers:
@@ -424,7 +440,7 @@ class Inspector(QWidget):
             hidden.add(("attachment", "bone"))
         if (material := self._selection.material) is not None:
             hidden |= {(f"{MATERIAL_PART}{material}", name) for name in self.materials.idle(node, material)}
-        return lambda row: (row.ref.part, row.ref.name) in hidden
+        return hidden
 
     def _lock_past(self) -> None:
         if self._past is not None:
@@ -484,7 +500,10 @@ class Inspector(QWidget):
             return
         value: Any = value_at(self.scene, ref)
         row.set_value(value)
-        self._tree.hide_settings(self._hidden())
+        section = row.parent()
+        if isinstance(section, FormSection) and section.is_entry and ref.name == "bone":
+            section.show_note(value)
+        self._hide_idle()
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self._tree.refresh(NAMED_ROLES)
         if (ref.part, ref.name) == ("node", "name") and len(self._selection.nodes) < 2:
@@ -497,7 +516,7 @@ class Inspector(QWidget):
             if row.keys is not None:
                 row.set_value(value_at(self.scene, row.ref))
                 row.show_keys()
-        self._tree.hide_settings(self._hidden())
+        self._hide_idle()
 
     def _is_list(self, ref: ParamRef) -> bool:
         return param_of(type(part_of(self._target.scene, ref.owner, ref.part)), ref.name).declared.role is Role.LIST

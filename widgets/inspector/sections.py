@@ -168,7 +168,8 @@ def list_sections(
             inner = list(rows(type(entry), node.id, f"{record.name}.{index}"))
             if not locked:
                 inner.insert(0, WidgetRow(functools.partial(edits.bar, index)))
-            sections.append(FormSection(f"{index + 1} · {label_of(type(entry))}", inner, is_entry=True))
+            title, note = f"{index + 1} · {label_of(type(entry))}", getattr(entry, "bone", "")
+            sections.append(FormSection(title, inner, is_entry=True, note=note))
     return sections
 
 

@@ -9,7 +9,6 @@ from PySide6.QtGui import (
     QKeyEvent,
     QPainter,
     QPainterPath,
-    QPaintEvent,
     QPalette,
     QResizeEvent,
     QWheelEvent,
@@ -18,7 +17,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLayout,
-    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -27,11 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.sim.scene.playback import LoopMode
-from sinew.widgets.icons import PaletteEngine, draw_glyph, glyph, icon
+from sinew.widgets.icons import PaletteEngine, icon
 from sinew.widgets.parts import packed
 from sinew.widgets.texts import label_text, tip_text
-from sinew.widgets.theme import SPACE, SPACE_WIDE, colours, tabular
-from sinew.widgets.timeline.ruler_paint import small_font
+from sinew.widgets.theme import SPACE, SPACE_WIDE, tabular
 from sinew.widgets.timeline.ruler_scale import ClipEntry
 
 GAP = 3 * SPACE
@@ -183,42 +180,6 @@ class _ClipDelegate(QStyledItemDelegate):
 
 def _summary(index: Index) -> str:
     return str(index.data(_SUMMARY) or "")
-
-
-class TimelineNotice(QWidget):
-    """One line of text, with an optional warning icon."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._text, self._warn = "", False
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName("Playback notice")
-
-    def set_notice(self, text: str, warn: bool = False) -> None:
-        if (text, warn) != (self._text, self._warn):
-            self._text, self._warn = text, warn
-            self.setToolTip(text)
-            self.setAccessibleDescription(text)
-            self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(0, self.fontMetrics().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        if not self._text or self.width() < _WIDTH_MIN:
-            return
-        with QPainter(self) as painter:
-            painter.setFont(small_font(self.font()))
-            area = self.rect().adjusted(2 * SPACE, 0, -SPACE, 0)
-            ink = self.palette().color(QPalette.ColorRole.PlaceholderText)
-            if self._warn:
-                ink, side = QColor(colours().warning), painter.fontMetrics().height()
-                sign = QRect(area.left(), area.center().y() - side // 2, side, side)
-                draw_glyph(painter, sign, glyph("warning"), ink)
-                area.setLeft(sign.right() + SPACE)
-            painter.setPen(ink)
-            text = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, area.width())
-            painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
 
 _GRID = 24.0

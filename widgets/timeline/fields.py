@@ -14,7 +14,8 @@ from sinew.widgets.theme import SPACE_WIDE
 from sinew.widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry, RangeLimits
 
 END = "end"
-_AUTOMATIC = "clear it for the end of the clip, or 10 s with a simulation"
+_AUTOMATIC = "Automatic. Type a frame to set it; clear the field to return."
+_SET = "Clear the field to return to automatic."
 _HABITS = "Drag to change (Shift finer, Ctrl coarser), double click or type to edit"
 
 
@@ -73,6 +74,7 @@ class TimeFields(QObject):
         self._end: int | None = None
         self.end = NumberField(parent, lo=0.0, hi=FRAME_MAX, step=1.0, decimals=0, optional=True)
         self.end_time = NumberField(parent, lo=0.0, hi=FRAME_MAX, step=0.1, decimals=2, unit="s", optional=True)
+        self._tips: dict[NumberField, str] = {}
         self._describe()
         self.labels = {
             field: FieldLabel(text, field, parent)
@@ -108,7 +110,7 @@ class TimeFields(QObject):
         self.time.set_value(time)
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
-        """Shows in and out point [s]; None is an end of the clip, shown dim."""
+        """Shows in and out point [s]; None is an end of the clip."""
         self._points = {IN_POINT: in_point, OUT_POINT: out_point}
         clip, last = self._clip, float(self._clip.last_frame)
         fallbacks = {IN_POINT: clip.frame_of(clip.start), OUT_POINT: last}
@@ -116,27 +118,33 @@ class TimeFields(QObject):
             value = self._points[name]
             field.set_range(0.0, last)
             field.set_fallback(fallbacks[name])
-            field.set_value(None if value is None else clip.frame_of(value))
+            self._show(field, None if value is None else clip.frame_of(value))
 
     def set_end(self, end: int | None) -> None:
-        """Shows the last frame of the scene; None is the automatic one, shown dim."""
+        """Shows the last frame of the scene; None is the automatic one."""
         self._end = end
         self.end.set_fallback(float(self._clip.last_frame))
-        self.end.set_value(end)
+        self._show(self.end, end)
         self.end_time.set_fallback(self._clip.duration)
-        self.end_time.set_value(None if end is None else self._clip.duration)
+        self._show(self.end_time, None if end is None else self._clip.duration)
 
     def _describe(self) -> None:
         for field, name, tip in (
-            (self.frame, "Frame", f"Frame of the playhead; fractions are between frames\n{_HABITS}"),
-            (self.time, "Time", f"Time of the playhead in seconds\n{_HABITS}"),
-            (self.ends[IN_POINT], "In point", f"First frame that plays (I); clear it for the start\n{_HABITS}"),
-            (self.ends[OUT_POINT], "Out point", f"Last frame that plays (O); clear it for the end\n{_HABITS}"),
-            (self.end, "End", f"Last frame of the scene; {_AUTOMATIC}\n{_HABITS}"),
-            (self.end_time, "End time", f"End of the scene in seconds; {_AUTOMATIC}\n{_HABITS}"),
+            (self.frame, "Frame", "Frame of the playhead; fractions are between frames"),
+            (self.time, "Time", "Time of the playhead in seconds"),
+            (self.ends[IN_POINT], "In point", "First frame that plays (I)"),
+            (self.ends[OUT_POINT], "Out point", "Last frame that plays (O)"),
+            (self.end, "End", "Last frame of the scene"),
+            (self.end_time, "End time", "End of the scene in seconds"),
         ):
             field.setAccessibleName(name)
-            field.setToolTip(tip)
+            self._tips[field] = tip
+            field.setToolTip(f"{tip}\n{_HABITS}")
+
+    def _show(self, field: NumberField, value: float | None) -> None:
+        """Shows a value; None is automatic."""
+        field.set_value(value)
+        field.setToolTip(f"{self._tips[field]}\n{_AUTOMATIC if value is None else _SET}\n{_HABITS}")
 
     def _connect(self) -> None:
         for field in (self.frame, self.time):

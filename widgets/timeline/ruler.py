@@ -52,7 +52,7 @@ _ZOOM_PER_NOTCH = 0.8
 _WHEEL_NOTCH = 120.0
 _PAN_PER_NOTCH = 60.0
 _EDGE_PULL = 0.25
-_GRIP = 5.0
+_GRAB = 5.0
 
 
 class Scrub:
@@ -479,8 +479,8 @@ class Ruler(QWidget):
             return ""
         from_in = position.x() - self.scale.x_of(view.marks[IN_POINT])
         from_out = position.x() - self.scale.x_of(view.marks[OUT_POINT])
-        on_in = -FLAG_WIDTH - 1.0 <= from_in <= _GRIP
-        on_out = -_GRIP <= from_out <= FLAG_WIDTH + 1.0
+        on_in = -FLAG_WIDTH - 1.0 <= from_in <= _GRAB
+        on_out = -_GRAB <= from_out <= FLAG_WIDTH + 1.0
         if on_in and on_out:
             return IN_POINT if abs(from_in) <= abs(from_out) else OUT_POINT
         return IN_POINT if on_in else OUT_POINT if on_out else ""

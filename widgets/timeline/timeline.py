@@ -15,7 +15,6 @@ from sinew.widgets.timeline.controls import (
     ClipChooser,
     ControlRow,
     LoopButton,
-    TimelineNotice,
     Transport,
     TransportButton,
 )
@@ -72,7 +71,6 @@ class Timeline(QWidget):
         self.transport = Transport(self._row)
         self.loop_button = LoopButton(self._row)
         self.speed_field = speed_field(self._row)
-        self.notice = TimelineNotice(self._row)
         self.fields = TimeFields(self._row)
         self.ruler = Ruler(self)
         self.ruler.empty_text = _EMPTY_TEXT
@@ -86,7 +84,7 @@ class Timeline(QWidget):
         self.scene_button = TransportButton("Scene", _SCENE_TIP, icon("mdi6.timeline-clock-outline"), self._row)
         row, fields = self._row, self.fields
         row.add(self.clip_chooser, self.bind_pose_button)
-        row.add_stretch(5, self.notice)
+        row.add_stretch(5)
         row.add(self.transport)
         row.add_gap()
         row.add(self.loop_button, self.speed_field, self.auto_key_button, self.curves_button)

@@ -143,7 +143,7 @@ def mask_text(mask: str) -> str:
     return mask.partition(":")[2] if mask.startswith(GROUP) else mask
 
 
-_PADDING, _GRIP, _THRESHOLD = 4.0, 5.0, 2.0
+_PADDING, _GRAB, _THRESHOLD = 4.0, 5.0, 2.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
 """Colours of the clips of a model, all distinct from blue."""
 
@@ -421,8 +421,8 @@ class Tracks(TimeRows[_StripDrag]):
         row = self.strips[number]
         for bar in reversed(row.bars):
             area = self._bar_rect(number, bar)
-            if area.left() - _GRIP <= place.x() <= area.right() + _GRIP:
-                at_start = abs(place.x() - area.left()) <= _GRIP
-                at_end = math.isfinite(bar.end) and abs(place.x() - area.right()) <= _GRIP
+            if area.left() - _GRAB <= place.x() <= area.right() + _GRAB:
+                at_start = abs(place.x() - area.left()) <= _GRAB
+                at_end = math.isfinite(bar.end) and abs(place.x() - area.right()) <= _GRAB
                 return row, bar, END if at_end else START if at_start else MOVE
         return row, None, MOVE

@@ -20,6 +20,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.comparison import ClothComparison
 from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.new_garment import missing_bones
 from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothSettings,
@@ -123,8 +124,23 @@ class ClothPanel(Panel):
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
         assert isinstance(node.settings, ClothSettings)
-        needs_file = node.settings.source is ClothSource.MESH and not node.settings.mesh_path
+        settings = node.settings
+        if settings.source is ClothSource.GARMENT:
+            return self._garment_note(node, settings)
+        needs_file = settings.source is ClothSource.MESH and not settings.mesh_path
         return "Choose a mesh file." if needs_file else ""
+
+    def _garment_note(self, node: Node, settings: ClothSettings) -> str:
+        parent = self._context.document.scene.by_id.get(node.attachment.node)
+        if parent is None or not isinstance(parent.settings, ModelSettings):
+            return "Attach the garment to a character."
+        loaded = self._context.store.loaded(parent.id)
+        missing = missing_bones(loaded.model, parent.settings) if loaded is not None else ""
+        if missing:
+            return f"{parent.name} is no human body: name {missing} in Bones."
+        if self.stability is not None and not settings.has_lines and not self.stability.is_stable:
+            return f"Springs need {self.stability.substeps:,} substeps for this garment; lines hold it."
+        return ""
 
     def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
         self._facts, sections = [], []
@@ -217,7 +233,7 @@ class ClothPanel(Panel):
             menu.addAction(f"&{verb} {what}").triggered.connect(lambda: self.tool.toggle_pins(numbers))
         presets = menu.addMenu("P&ins")
         group = QActionGroup(presets)
-        for preset in PinPreset if settings.source is ClothSource.GRID else MESH_PRESETS:
+        for preset in MESH_PRESETS if settings.source is ClothSource.MESH else PinPreset:
             action = QAction(preset.value.capitalize(), group)
             action.setCheckable(True)
             action.setChecked(preset is settings.pins and not settings.pin_list)

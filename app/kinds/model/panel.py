@@ -2,11 +2,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from PySide6.QtWidgets import QWidget
 
 from sinew.app.document.history import Gesture
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList, ask_motion
-from sinew.app.kinds.model.new_modifier import add_modifier
+from sinew.app.kinds.model.new_modifier import TOO_HIGH, add_ik, add_modifier, can_have_ik
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.app.session.editor_context import EditorContext
@@ -18,6 +19,7 @@ from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
 from sinew.widgets.inspector.head import InspectorNotice
+from sinew.widgets.parts import tool_button
 from sinew.widgets.protocols import loaded_model
 
 
@@ -102,6 +104,9 @@ class WeightSliders:
         self._gesture = None
 
 
+_IK_TIP = "Add a two-bone IK that moves this bone to a target, and two bones above it."
+
+
 class ModelPanel(Panel):
     """Sliders of the morph targets and of the expressions of the selected model."""
 
@@ -144,9 +149,26 @@ class ModelPanel(Panel):
         model = loaded_model(self._context.store.status(node.id))
         return model is not None and add_modifier(self._context, node, model, cls)
 
-    def fill_menu(self, menu: Any, node: Node, place: Any) -> None:  # noqa: ARG002
+    def bone_facts(self, node: Node, bone: str) -> Sequence[FormSection]:
         model = loaded_model(self._context.store.status(node.id))
+        if model is None:
+            return ()
+
+        def button() -> QWidget:
+            made = tool_button("add", "Add IK", _IK_TIP, act=lambda: add_ik(self._context, node, model, bone))
+            made.setEnabled(can_have_ik(model, bone))
+            made.setToolTip(_IK_TIP if made.isEnabled() else TOO_HIGH)
+            return made
+
+        return [FormSection("Modifiers", [WidgetRow(button)])]
+
+    def fill_menu(self, menu: Any, node: Node, place: Any) -> None:  # noqa: ARG002
+        model, bone = loaded_model(self._context.store.status(node.id)), self._context.document.selection.bone
         if model is not None and model.skeleton is not None:
+            if bone is not None:
+                action = menu.addAction("Add IK", lambda: add_ik(self._context, node, model, bone))
+                action.setEnabled(can_have_ik(model, bone))
+                action.setToolTip(_IK_TIP if action.isEnabled() else TOO_HIGH)
             menu.addAction("Add Motion…", lambda: ask_motion(self._context, node.id))
             menu.addAction("Humanoid Map…", lambda: HumanoidMap(self._context, node.id).show())
             menu.addSeparator()

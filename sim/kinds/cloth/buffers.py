@@ -34,9 +34,16 @@ PIN = record("ClothPin", pin=(4, "f4"))
 """Target [m] and 1 for a held particle, zeros for a free one."""
 
 POINT = record("ClothPoint", point=(4, "f4"))
-"""A particle within a substep of lines: offset from its position in the state [m], inverse mass [1/kg], 0 if held."""
+"""A particle within a substep of lines: offset from its position in the state [m]; inverse mass [1/kg], see
+shaders/cloth/line_predict.glsl."""
+SEGMENTS = (8, 16)
+"""Points that one invocation moves: the second for sheets with at least `LONG` columns or rows."""
+LONG = 128
+POINTS = {size: record(f"ClothPoints{size}", **{f"point_{i}": (4, "f4") for i in range(size)}) for size in SEGMENTS}
+ROWS = {size: record(f"ClothRows{size}", **{f"row_{i}": (4, "f4") for i in range(size)}) for size in SEGMENTS}
+LOADS = {size: record(f"ClothLoads{size}", **{f"load_{i}": (4, "f4") for i in range(size // 4)}) for size in SEGMENTS}
 ROW = record("ClothRow", row=(4, "f4"))
-"""The equation of an edge of a line: lower, upper, right side, 0."""
+"""An edge of a line, see shaders/cloth/line_sweep.glsl; or its impulse and zeros."""
 LOAD = record("ClothLoad", load=(4, "f4"))
 """Largest error of the edges of a particle or 0, zeros, the square of the substep over the longest one for its load."""
 

@@ -75,11 +75,12 @@ class Cloth(Owner):
     Attributes:
         built_at: World transform of the node that the model has, shape (4, 4).
         start: Particles at the start [m], shape (P, 3).
+        is_start_given: Whether `start_from` has set them until the next reset.
         step_count: Steps since the start.
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures_lines: `poll` and `check` also measure what a substep of lines leaves, which costs two substeps.
-        lines: The largest of these measures in the last `RECENT` steps with the same settings; None before the first arrive.
+        lines: The largest of these measures in the last `RECENT` steps with these settings; None before the first.
         measures: Records of `MEASURE` for each particle, of the last step.
         sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
         placements: How often something else than a step has changed the state.
@@ -109,6 +110,7 @@ class Cloth(Owner):
         self.statistics: ClothStatistics | None = None
         self.measures_lines = False
         self.lines: LineMeasures | None = None
+        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
         self._lines_asked = settings, 0
         self._context, self._library = context, library
         self._is_measured = True
@@ -163,12 +165,12 @@ class Cloth(Owner):
         self.pins.set_targets(self.model.positions, self._flags)
         self._start()
 
-    def start_from(self, positions: Float64) -> None:
-        """Starts the cloth at rest from world positions (P, 3) [m]."""
+    def start_from(self, positions: Float64, *, is_given: bool = True) -> None:
+        """Starts the cloth at rest from world positions (P, 3) [m]; a character does not move a start that is given."""
         self.write(positions, np.zeros(3))
         self.pins.detach()
         self.pins.set_targets(positions)
-        self.start = positions
+        self.start, self.is_start_given = positions, is_given
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
         """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
@@ -180,11 +182,11 @@ class Cloth(Owner):
 
     def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
         """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
-        constants = self._solver.begin(self._state, settings, self._with_pins(inputs))
+        step = self._solver.begin(self._state, settings, self._with_pins(inputs))
         for index in range(settings.substeps):
             yield
-            self._solver.substep(self._state, index)
-        self._end_step(constants)
+            self._solver.substep(step, self._state, index)
+        self._end_step(step.constants)
 
     def _with_pins(self, inputs: ClothInputs) -> ClothInputs:
         time = self.step_count * STEP_TIME
@@ -199,14 +201,19 @@ class Cloth(Owner):
 
     # --- changes --------------------------------------------------------------------------------------
 
-    def apply(self, settings: ClothSettings, surface: ClothSurface | None = None) -> Effect:
+    def apply(
+        self, settings: ClothSettings, surface: ClothSurface | None = None, *, is_refitted: bool = False
+    ) -> Effect:
         """Applies settings; returns the largest effect of the changed ones.
+
+        Args:
+            is_refitted: Whether the surface has changed although no setting did.
 
         Raises:
             SettingsError: If no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
-        if Effect.REBUILD in effects:
+        if is_refitted or Effect.REBUILD in effects:
             self.rebuild(settings, surface or self._surface, self.world_from_cloth)
             return Effect.REBUILD
         values = self.values if settings.maps == self.settings.maps else values_on(settings.maps, self.topology)
@@ -486,9 +493,9 @@ class Cloth(Owner):
         self.placements += 1
         self.stopped = ""
         self.statistics = self.lines = None
-        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
+        self._recent_lines = []
         self.built_at = self.world_from_cloth
-        self.start = self.model.positions
+        self.start, self.is_start_given = self.model.positions, False
         self._drawn = False
 
     def _stop_if_failed(self, statistics: ClothStatistics) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from sinew.sim.kinds.cloth.new_garment import garment_place, garment_reason, new_garment
 from sinew.sim.kinds.cloth.settings import (
     SUBSTEPS_MAX,
     ClothLook,
@@ -13,6 +14,7 @@ from sinew.sim.kinds.cloth.settings import (
     ClothSettings,
     ClothSolving,
     ClothSource,
+    Garment,
     PinPreset,
     PinTarget,
     compared_settings,
@@ -91,7 +93,7 @@ NEW_CLOTH = msgspec.structs.replace(
     ClothSettings(), solver=ClothSolving.LINES, density=0.12, stretch_stiffness=1e4, shear_stiffness=40.0,
     bend_stiffness=1e-5, substeps=24,
 )  # fmt: skip
-"""New cloths are of typical cotton, which springs could hold with hundreds of substeps only; on two corners, 24 hold the load."""
+"""New cloths are of typical cotton, which springs could hold with hundreds of substeps only."""
 
 FABRIC_FIELDS: tuple[str, ...] = (
     "solver", "mode", "density", "stretch_stiffness", "shear_stiffness", "bend_stiffness", "internal_damping",
@@ -103,11 +105,12 @@ FABRIC_FIELDS: tuple[str, ...] = (
 """Settings of the fabric, not of the shape."""
 
 
-_FIGURE = 1.8
+_CHARACTER = 1.8
 """Extent of surroundings that suits the default sheet [m]."""
 
 _SHEET = ("columns", "rows", "width", "height", "placement")
 _MESH = ("mesh_path", "mesh_section")
+_GARMENT = tuple(record.name for record in params_of(ClothSettings) if record.declared.group == "Garment")
 
 
 def new_cloth(place: AddPlace) -> Node:
@@ -115,7 +118,7 @@ def new_cloth(place: AddPlace) -> Node:
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
-    size = place.fitting(_FIGURE)
+    size = place.fitting(_CHARACTER)
     position = (x, max(y + 0.75 * size, 1.6 * size), z)
     # A smaller sheet falls and swings faster: its load grows with the inverse of its size.
     substeps = min(math.ceil(NEW_CLOTH.substeps * max(1.0, size**-0.5)), SUBSTEPS_MAX)
@@ -127,8 +130,9 @@ def idle(node: Node) -> frozenset[str]:
     settings = node.settings
     assert isinstance(settings, ClothSettings)
     unused: dict[Collection[str], bool] = {
-        _SHEET: settings.source is ClothSource.MESH,
-        _MESH: settings.source is ClothSource.GRID,
+        _SHEET: settings.source is not ClothSource.GRID,
+        _MESH: settings.source is not ClothSource.MESH,
+        _GARMENT: settings.source is not ClothSource.GARMENT,
         _group("Springs"): settings.mode is ClothMode.MATERIAL,
         _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
         ("solver", "rival"): settings.mode is ClothMode.SPRINGS,
@@ -185,6 +189,11 @@ def pairs(scene: Scene) -> tuple[tuple[NodeId, NodeId], ...]:
     return tuple(sorted(found))
 
 
+def since(settings: Settings) -> int:
+    assert isinstance(settings, ClothSettings)
+    return 4 if settings.source is ClothSource.GARMENT else 2
+
+
 def unkeyable(_node: Node, part: str, field: str) -> str:
     if part == ClothSettings.kind and field in ("other_cloths", "met_cloths"):
         return "what a cloth collides with cannot change with time"
@@ -210,11 +219,28 @@ CLOTH = Kind(
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
     parts=(
-        Adds((AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),), new=NEW_CLOTH),
+        Adds(
+            (
+                AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),
+                *(
+                    AddEntry(
+                        one.value,
+                        f"&{one.value.capitalize()}",
+                        f"Dress the character in a {one.value}, with a collider of its skin.",
+                        functools.partial(new_garment, one),
+                        group="&Garment",
+                        where=garment_place,
+                        reason=garment_reason,
+                    )
+                    for one in Garment
+                ),
+            ),
+            new=NEW_CLOTH,
+        ),
         Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
         Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.cloth.panel:ClothPanel"),
         Files(files_of),
-        Edits(completed=completed, migrate=migrate),
+        Edits(completed=completed, migrate=migrate, since=since),
         Coupling(pairs=pairs),
     ),
 )

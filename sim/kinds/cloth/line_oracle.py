@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.colliders.oracle import bounce, collider_contact
 from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
 from sinew.sim.kinds.cloth.lines import LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles, air_forces, air_velocity, touches
+from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles, air_forces, air_velocity, collided, touches
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import Gusts, gusts_at
@@ -22,10 +21,10 @@ from sinew.sim.maths.gusts import Gusts, gusts_at
 Float64 = npt.NDArray[np.float64]
 
 TRUST = 0.25
-"""As in shaders/cloth/line_set_up.glsl."""
+"""As in shaders/cloth/line_sweep.glsl."""
 
-TURN = 0.5
-"""Cosine of the turn of an edge, as in shaders/cloth/line_edge.glsl."""
+TURN = 0.98
+"""Cosine of the turn of an edge, as in shaders/cloth/line_sweep.glsl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +128,7 @@ class LineOracle:
         bends = settings.bend_stiffness > 0.0
         self.bending = bending_matrix(model, np.ones(model.particle_count)) if bends else None
         self._inverse: tuple[bytes, Float64] | None = None
+        self.friction: Float64 | float = 1.0
 
     def step(self, particles: ClothParticles, actions: ClothActions, *, time: float = 0.0) -> ClothParticles:
         gusts, count = gusts_at(self.settings, time, actions.travel), self.settings.substeps
@@ -158,7 +158,7 @@ class LineOracle:
         held = actions.held[:, None]
         places = np.where(held, before + share * (actions.targets - before), places)
         places = self._bent(places, inverse)
-        heavy = np.broadcast_to(inertia, len(places)) > 1.0
+        heavy = np.full(len(places), adds_load) | (np.broadcast_to(inertia, len(places)) > 1.0)
         for family in self.families:
             self._solve(family, places, before, inverse, heavy, adds_load=adds_load)
         velocities = (places - before) / h
@@ -166,11 +166,12 @@ class LineOracle:
             change, push = touches(model, settings, ClothParticles(places, velocities))
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
-        for collider in actions.colliders:
-            contact = collider_contact(collider, places, fraction, settings.step_time, h)
-            hit, hit_velocities = bounce(places, velocities, contact, constants.clearance, h)
-            places, velocities = np.where(held, places, hit), np.where(held, velocities, hit_velocities)
-        return ClothParticles(places, velocities)
+        moved, speed = ClothParticles(places, velocities), particles.velocities
+        pressing = float(np.linalg.norm(self.constants.gravity))
+        hit, hit_velocities = collided(
+            model, settings, speed, moved, actions.colliders, fraction, self.friction, pressing
+        )
+        return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:
         if self.bending is None:
@@ -203,8 +204,9 @@ class LineOracle:
         both_weights = weight[:, :-1] + weight[:, 1:]
         reach = np.maximum(np.linalg.norm(former, axis=2), 1e-20)
         start = former / reach[..., None]
-        taut = (reach - family.rest) * stiffness * h * h * np.maximum(weight[:, :-1], weight[:, 1:]) / reach
-        keeps = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps) * taut < 1.0
+        scale = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps)
+        lighter = scale * np.maximum(weight[:, :-1], weight[:, 1:])
+        keeps = lighter * np.abs(reach - family.rest) * stiffness * h * h / reach < 1.0
         keeps &= (np.sum(start * along, axis=2) > TURN) & ~heavy[family.particles[:, :-1]]
         push = np.where((keeps & ~heavy[family.particles[:, 1:]])[..., None], start, along)
         error = (length - family.rest) / np.maximum(np.maximum(length, family.rest), 1e-20)
@@ -220,6 +222,7 @@ class LineOracle:
             load = 0.5 * np.maximum(-impulse, 0.0) / np.maximum(length, 1e-20)
             np.add.at(self.loads, family.particles[:, :-1], weight[:, :-1] * load)
             np.add.at(self.loads, family.particles[:, 1:], weight[:, 1:] * load)
+        push = np.where((lighter * np.abs(impulse) < np.maximum(length, 1e-20))[..., None], push, along)
         pull = impulse[..., None] * push
         np.subtract.at(places, family.particles[:, :-1], weight[:, :-1, None] * pull)
         np.add.at(places, family.particles[:, 1:], weight[:, 1:, None] * pull)

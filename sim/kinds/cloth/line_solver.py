@@ -6,16 +6,15 @@ few passes, so the substep depends on the load and hardly on the stiffness.
 References: M. Macklin et al. 2019, "Small steps in physics simulation"; M. Wardetzky et al. 2007 for the bending.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER
-from sinew.sim.colliders.skin import NearTriangles, parts_of
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface, parts_of
 from sinew.sim.fields.sampler import FieldSampler
-from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -24,8 +23,20 @@ from sinew.sim.gl.pass_list import Pass, run_passes
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, LOAD, PIN, POINT, ROW, ClothTables
-from sinew.sim.kinds.cloth.lines import BendRows, LineFamily, grid_bending, mesh_bending, mesh_families
+from sinew.sim.kinds.cloth.buffers import (
+    CLOTH_STATE,
+    LOAD,
+    LOADS,
+    LONG,
+    PIN,
+    POINT,
+    POINTS,
+    ROW,
+    ROWS,
+    SEGMENTS,
+    ClothTables,
+)
+from sinew.sim.kinds.cloth.lines import BendRows, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.maps import ClothMap, Values, extremes
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
@@ -35,7 +46,9 @@ from sinew.sim.kinds.cloth.solver import (
     HAND_PULL,
     HAND_REACH,
     ClothInputs,
+    ClothStep,
     holds,
+    push_of,
     step_features,
     step_uniforms,
 )
@@ -62,8 +75,11 @@ INERTIA, SUBSTEPS_OF_INERTIA = 8.0, 16
 Measured with sheets that hang and swing: from 8 on nothing jitters, and less is less accurate.
 """
 
+ROW_ORDER, NATURAL_ORDER = 2, 4
+"""Orders of shaders/cloth/line_layout.glsl."""
+
 _PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
-_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "FRICTION_MAP", "PIN_MAPS", "FIELDS")
+_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "YIELDING_SKIN", "FRICTION_MAP", "PIN_MAPS", "FIELDS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +94,32 @@ class LineMeasures:
 @dataclass(frozen=True, slots=True)
 class _Family:
     kind: SpringKind
-    stride: int  # Between records of edges that follow each other
     longest: int  # Edges of the longest line
     factor: float  # Largest factor of an edge
-    set_up: Kernel
-    apply: Kernel
-    loaded: Kernel  # `apply` that also adds up the load
-    error: Kernel
-    count: int  # Records of edges, padded
+    order: int  # Of the points that it leaves, see shaders/cloth/line_layout.glsl
+    count: int  # Segments, padded
+    defines: dict[str, object]
     uniforms: dict[str, object] = field(default_factory=dict)
     tables: dict[str, TexelBuffer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LineStep(ClothStep):
+    """A step of `LineSolver`: kernels before and after the lines, the passes between them, and textures.
+
+    Attributes:
+        between: From each side of the state.
+        parts: Ranges of substeps that share the near triangles of the skin.
+    """
+
+    substeps: int
+    predict: Kernel
+    finish: Kernel
+    reads: dict[str, BufferTexture]
+    sides: tuple[TexelBuffer, TexelBuffer]
+    between: list[list[Pass]]
+    skin: SkinSurface | None
+    parts: list[tuple[int, int]]
 
 
 class LineSolver(Owner):
@@ -100,10 +132,19 @@ class LineSolver(Owner):
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables
         self._padded = padded_count(model.particle_count)
-        self._points = [self._texels(POINT, "points") for _ in range(3)]
-        self._rows = [self._texels(ROW, "rows") for _ in range(2)]
+        grid = model.grid
+        longest = max(grid.columns, grid.rows) if grid is not None else 0
+        self._segment = SEGMENTS[longest >= LONG]
+        self._threads = model.springs.of_kind(SpringKind.STRUCTURAL)
+        self._mesh = [] if grid is not None else mesh_families(self._threads, model.positions)
+        self._mesh_tables = self._family_tables()
+        self._families = self._grid_families() if grid is not None else self._mesh_families()
+        self._row_count = 0 if grid is None else self._families[ROW_ORDER].count
+        count = max([self._padded, *(self._segment * family.count for family in self._families)])
+        self._points = [self._texels(POINT, "points", count) for _ in range(3)]
+        self._rows = self._texels(ROW, "rows", count)
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
-        self._all_rows: list[TexelBuffer] = []  # Of each family, for `measure`
+        self._impulses: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
@@ -113,20 +154,16 @@ class LineSolver(Owner):
         self._sampler: FieldSampler | None = None
         self._near_skin: NearTriangles | None = None
         self._own: dict[str, object] = {}
-        self._families: dict[tuple[object, ...], list[_Family]] = {}
         self._bend_map: Float64 | None = None
         self._bend_rows = None if model.grid is not None else mesh_bending(model.positions, model.faces)
         self._entries: dict[str, TexelBuffer] = {}
-        self._threads = model.springs.of_kind(SpringKind.STRUCTURAL)
-        self._mesh = [] if model.grid is not None else mesh_families(self._threads, model.positions)
-        self._mesh_tables = [self._family_tables(family) for family in self._mesh]
 
     def take_maps(self, values: Values) -> None:
         """Takes painted maps, before the settings that have them."""
         if self._model.grid is not None:
             return
-        for family, tables in zip(self._mesh, self._mesh_tables, strict=True):
-            tables["u_edges"].buffer.write(self._edge_records(family, values.get(ClothMap.STRETCH)))
+        for family, tables in zip(self._place_records(values.get(ClothMap.STRETCH)), self._mesh_tables, strict=True):
+            tables["u_places"].buffer.write(family.ravel())
         bend = values.get(ClothMap.BEND)
         if bend is not self._bend_map:
             self._bend_map, self._bend_rows = bend, mesh_bending(self._model.positions, self._model.faces, bend)
@@ -137,54 +174,52 @@ class LineSolver(Owner):
 
     def step(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """As `ClothSolver.step`."""
-        constants = self.begin(state, settings, inputs)
-        for first, end in self._parts:
-            self._make(state, first, end)
-        return constants
+        step = self.begin(state, settings, inputs)
+        for first, end in step.parts:
+            self._make(step, state, first, end)
+        return step.constants
 
-    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> LineStep:
         """As `ClothSolver.begin`."""
         # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
         self._own = {} if inputs.met is None else {"MET": inputs.met.place + 1}
         constants = self.constants(settings)
         for later in self.pending:
             coming = constants_of(later)
-            self._ends(step_features(self._tables, coming, later, inputs), inputs)
-            self._families_of(coming, later)
-            if later.bend_stiffness > 0.0:
-                self._bend_kernel(later)
+            self._ends(step_features(self._tables, coming, later, inputs), inputs, coming, later)
+            self._line_kernels(coming, later)
         self.pending = ()
         predict, finish, reads = self._prepare(state, settings, inputs)
         passes, reads["u_loads"] = self._load_passes(predict, reads, state)
         run_passes(passes)
-        self._predict, self._finish, self._reads = predict, finish, reads
-        self._sides, self._skin = state.sides, inputs.colliders.skin
-        self._between_of = [self._between(side, reads["u_loads"]) for side in self._sides]
-        self._parts = [(0, settings.substeps)] if self._skin is None else parts_of(settings.substeps)
-        return constants
+        skin, sides = inputs.colliders.skin, state.sides
+        between = [self._between(side) for side in sides]
+        parts = [(0, settings.substeps)] if skin is None else parts_of(settings.substeps)
+        return LineStep(constants, settings.substeps, predict, finish, reads, sides, between, skin, parts)
 
-    def substep(self, state: PingPong, index: int) -> None:
-        """Makes one of the substeps after `begin`, from 0."""
-        self._make(state, index, index + 1)
+    def substep(self, step: ClothStep, state: PingPong, index: int) -> None:
+        """As `ClothSolver.substep`."""
+        assert isinstance(step, LineStep)
+        self._make(step, state, index, index + 1)
 
-    def _make(self, state: PingPong, first: int, end: int) -> None:
+    def _make(self, step: LineStep, state: PingPong, first: int, end: int) -> None:
         """Makes the substeps from `first` to before `end`, which are within one part."""
-        assert self._settings is not None
-        count, passes, reads = self._settings.substeps, list[Pass](), self._reads
-        part = dict(self._parts).get(first)
-        if self._skin is not None and part is not None:
+        count, passes, reads = step.substeps, list[Pass](), step.reads
+        part = dict(step.parts).get(first)
+        if step.skin is not None and part is not None:
             if self._near_skin is None:
                 self._near_skin = self.owns(NearTriangles(self._library, state.count))
             during = first / count, part / count
-            reads |= self._near_skin.find(self._skin, state.texture, during, self._constants.clearance)
-        last = self._last(self._between_of[0])
+            reads |= self._near_skin.find(step.skin, state.texture, during, step.constants.clearance)
+        last, used = self._last(step.between[0]), self._used()
+        reads |= used[-1].tables if used else {}
         for index in range(first, end):
-            before, after = self._sides[index % 2], self._sides[1 - index % 2]
+            before, after = step.sides[index % 2], step.sides[1 - index % 2]
             progress = "u_progress", (1.0 / (count - index), (index + 1) / count)
             known = reads | {"u_state": before}
-            passes.append(Pass(self._predict, (self._points[0].buffer,), self._padded, known, progress))
-            passes += self._between_of[index % 2]
-            passes.append(Pass(self._finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
+            passes.append(Pass(step.predict, (self._points[0].buffer,), self._padded, known, progress))
+            passes += step.between[index % 2]
+            passes.append(Pass(step.finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
         run_passes(passes)
         state.turned(end - first)
 
@@ -205,14 +240,24 @@ class LineSolver(Owner):
         progress = "u_progress", (1.0 / settings.substeps, 0.0)
         reads |= {"u_state": state.texture, "u_loads": loads}
         passes += [*found, Pass(predict, (self._points[0].buffer,), self._padded, reads, progress)]
-        between = self._between(state.texture, loads, is_measured=True)
-        passes += between
-        last = self._last(between)
-        for family, rows in zip(self._used(), self._all_rows, strict=False):
-            self._set(family.error, self._values_of(family))
-            reads = {**self._tables.textures, **family.tables, "u_points": last, "u_rows": rows, "u_loads": loads}
+        measured = self._between(state.texture, is_measured=True)
+        passes += measured
+        last, used = self._last(measured), self._used()
+        order = {"ORDER": used[-1].order if used else self._first_order_of(settings), "SEGMENT": self._segment}
+        natural = self._kernel("line_natural", POINT, order)
+        self._set(natural, self._uniforms)
+        here = self._other(last)
+        tables = used[-1].tables if used else {}
+        passes.append(Pass(natural, (here.buffer,), self._padded, {**tables, "u_points": last}))
+        damped: dict[str, object] = {"DAMPED": True} if self._constants.damping.any() else {}
+        if "SPRING_MAPS" in step_features(self._tables, self._constants, settings, inputs):
+            damped |= {"SPRING_MAPS": True}
+        for family, rows in zip(used, self._impulses, strict=False):
+            kernel = self._kernel("line_error", LOAD, self._family_defines(family, NATURAL_ORDER) | damped)
+            self._set(kernel, self._values_of(family))
+            reads = {**self._tables.textures, **family.tables, "u_points": here, "u_rows": rows, "u_loads": loads}
             loads = self._loads[2] if loads is self._loads[1] else self._loads[1]
-            passes.append(Pass(family.error, (loads.buffer,), self._padded, reads | {"u_state": state.texture}))
+            passes.append(Pass(kernel, (loads.buffer,), self._padded, reads | {"u_state": state.texture}))
         run_passes(passes)
         return loads
 
@@ -222,11 +267,11 @@ class LineSolver(Owner):
         """A substep without more inertia, up to the loads of its threads."""
         assert self._settings is not None
         known = reads | {"u_state": state.texture, "u_loads": self._loads[0]}
-        progress = "u_progress", (1.0 / self._settings.substeps, 0.0)
+        progress = "u_progress", (1.0 / self._settings.substeps, -1.0)
         passes = [Pass(predict, (self._points[0].buffer,), self._padded, known, progress)]
-        passes += self._between(state.texture, self._loads[0], is_loaded=True)
-        families = len(self._used())
-        return passes, self._loads[2 - families % 2 if families else 0]
+        passes += self._between(state.texture, is_loaded=True)
+        written = passes[-1].targets[-1]
+        return passes, next((one for one in self._loads if one.buffer is written), self._loads[0])
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """The same object for the same settings."""
@@ -243,6 +288,7 @@ class LineSolver(Owner):
             self._uniforms = step_uniforms(self._model, settings, constants, pull) | {
                 "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
                 "u_clearance": float(constants.clearance),
+                "u_push": push_of(self._model, settings),
                 "u_self": (settings.thickness, settings.self_friction),
                 "u_rate": settings.internal_damping / settings.substep_time,
                 "u_step": STEP_TIME,
@@ -255,7 +301,7 @@ class LineSolver(Owner):
         """Kernels before and after the lines with their uniforms, and the textures that both read."""
         constants, colliders = self._constants, inputs.colliders
         features = step_features(self._tables, constants, settings, inputs)
-        predict, finish = self._ends(features, inputs)
+        predict, finish = self._ends(features, inputs, constants, settings)
         reads = dict(self._tables.textures)
         for name, texture in (("u_pins", inputs.pins), ("u_former", inputs.former), ("u_maps", self._tables.maps)):
             if texture is not None:
@@ -285,16 +331,20 @@ class LineSolver(Owner):
         predict.program.update({"u_grabbed": inputs.grabbed, "u_hand": (*inputs.hand, self._hand_reach)})
         return predict, finish, reads
 
-    def _ends(self, features: tuple[str, ...], inputs: ClothInputs) -> tuple[Kernel, Kernel]:
+    def _ends(
+        self, features: tuple[str, ...], inputs: ClothInputs, constants: ClothConstants, settings: ClothSettings
+    ) -> tuple[Kernel, Kernel]:
         """Kernels before and after the lines."""
         colliders = inputs.colliders
         layout = colliders.layout if colliders else ANY_ORDER
         predicts = tuple(name for name in features if name in _PREDICTS and (name != "DAMPED" or "AIR" in features))
         ends: dict[str, object] = {name: True for name in features if name in _FINISHES}
         ends |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
-        has_others = colliders.count > layout.planes + layout.ovals
+        has_others = colliders.count > layout.planes + layout.ovals + layout.yielding
         predict = self._kernel("line_predict", POINT, dict.fromkeys(predicts, True))
         ends |= layout.defines | {"OTHERS": has_others}
+        used = self._used(constants)
+        ends |= {"ORDER": used[-1].order if used else self._first_order_of(settings), "SEGMENT": self._segment}
         return predict, self._kernel("line_finish", CLOTH_STATE, ends)
 
     def _set(self, kernel: Kernel, values: dict[str, object]) -> None:
@@ -304,58 +354,85 @@ class LineSolver(Owner):
 
     # --- passes between prediction and contacts ---------------------------------------------------------
 
-    def _between(
-        self, state: BufferTexture, known: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False
-    ) -> list[Pass]:
-        """Bending, then each family: set up, levels, apply; `known` are the loads at the beginning of the step."""
-        settings, passes, here = self._settings, [], self._points[0]
+    def _between(self, state: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False) -> list[Pass]:
+        """Bending, then two passes for each family: the edges of each segment, then what is left between them."""
+        settings, passes, here = self._settings, list[Pass](), self._points[0]
         assert settings is not None
-        if self._relaxations:
-            bend, scale = self._bend_kernel(settings), settings.bend_stiffness * settings.substep_time**2
-            grid = self._model.grid
-            weights = (1.0, 0.0) if grid is None else grid_bending(grid)
+        grid, scale = self._model.grid, settings.bend_stiffness * settings.substep_time**2
+        weights = (1.0, 0.0) if grid is None else grid_bending(grid)
+        for number, relax in enumerate(self._relaxations):
+            target, bend = self._other(here), self._bend_kernel(settings, is_first=number == 0)
             self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
-            for relax in self._relaxations:
-                target = self._other(here)
-                reads: dict[str, BufferTexture] = {
-                    **self._entries, "u_state": state, "u_flat": self._points[0], "u_points": here,
-                }  # fmt: skip
-                if self._tables.maps is not None:
-                    reads["u_maps"] = self._tables.maps
-                passes.append(Pass(bend, (target.buffer,), self._padded, reads, ("u_relax", (relax, 0.0))))
-                here = target
-        levels = {1: self._kernel("line_level", ROW), 2: self._kernel("line_level", ROW, {"TWICE": True})}
-        loads = self._loads[0] if is_loaded else None
-        for number, family in enumerate(self._used()):
-            apply, values = family.loaded if is_loaded else family.apply, self._values_of(family)
-            for kernel in (family.set_up, apply):
-                self._set(kernel, values)
-            rows, spare = self._rows
-            needed = self._level_count(family, settings)
-            if is_measured:
-                if number == len(self._all_rows):
-                    self._all_rows.append(self._texels(ROW, "all rows"))
-                rows = self._all_rows[number]
-                if -(-needed // 2) % 2:
-                    rows, spare = spare, rows
-            reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state, "u_loads": known}
-            passes.append(Pass(family.set_up, (rows.buffer,), family.count, reads))
-            done = 0
-            while done < needed:
-                taken = 2 if needed - done > 1 else 1
-                reach = "u_reach", (float(family.stride << done), float(family.count - 1))
-                passes.append(Pass(levels[taken], (spare.buffer,), family.count, {"u_rows": rows}, reach))
-                rows, spare, done = spare, rows, done + taken
-            target = self._other(here)
-            reads |= {"u_rows": rows}
-            targets: tuple[Buffer, ...] = (target.buffer,)
-            if loads is not None:
-                reads["u_sums"] = loads
-                loads = self._loads[2] if loads is self._loads[1] else self._loads[1]
-                targets = (target.buffer, loads.buffer)
-            passes.append(Pass(apply, targets, self._padded, reads))
+            reads: dict[str, BufferTexture] = {
+                **self._entries, "u_state": state, "u_flat": self._points[0], "u_points": here,
+            }  # fmt: skip
+            if self._tables.maps is not None:
+                reads["u_maps"] = self._tables.maps
+            count = self._row_count or self._padded
+            passes.append(Pass(bend, (target.buffer,), count, reads, ("u_relax", (relax, 0.0))))
             here = target
+        rows, loads = self._rows, self._loads[0]
+        kernels = self._line_kernels(self._constants, settings, is_loaded=is_loaded, is_measured=is_measured)
+        for number, (family, sweep, move, other) in enumerate(kernels):
+            reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
+            passes.append(Pass(sweep, (rows.buffer,), family.count, reads))
+            # One more, so that both sides of a joint know the same impulse to the digits of a float
+            joints = 1 - -(2 ** self._level_count(family, settings)) // self._segment
+            beyond = 0 if grid is not None else 1  # lines of a mesh begin anywhere
+            reach = "u_reach", (float(min(joints, family.longest // self._segment + beyond)), 0.0)
+            reads = {**reads, "u_rows": rows}
+            if is_loaded:
+                known, loads = loads, self._loads[2] if loads is self._loads[1] else self._loads[1]
+                passes.append(Pass(other, (loads.buffer,), family.count, {**reads, "u_sums": known}, reach))
+            if is_measured:
+                if number == len(self._impulses):
+                    self._impulses.append(self._texels(ROW, "impulses", self._segment * family.count))
+                passes.append(Pass(other, (self._impulses[number].buffer,), family.count, reads, reach))
+            for kernel in (sweep, move, other):
+                self._set(kernel, self._values_of(family))
+            target = self._other(here)
+            passes.append(Pass(move, (target.buffer,), family.count, reads, reach))
+            here = target
+        if is_loaded and kernels:
+            family = kernels[-1][0]
+            natural = self._kernel(
+                "line_natural", LOAD, {"ORDER": family.order, "SEGMENT": self._segment, "LOAD": True}
+            )
+            self._set(natural, self._uniforms)
+            target = self._loads[2] if loads is self._loads[1] else self._loads[1]
+            # Instead of the last points
+            passes[-1] = Pass(natural, (target.buffer,), self._padded, {**family.tables, "u_sums": loads})
         return passes
+
+    def _line_kernels(
+        self, constants: ClothConstants, settings: ClothSettings, *, is_loaded: bool = False, is_measured: bool = False
+    ) -> list[tuple[_Family, Kernel, Kernel, Kernel]]:
+        """Families with their kernels: both passes, and the one that also finds loads or impulses."""
+        extra: dict[str, object] = {"DAMPED": True} if constants.damping.any() else {}
+        if "SPRING_MAPS" in step_features(self._tables, constants, settings, ClothInputs()):
+            extra |= {"SPRING_MAPS": True}
+        made, order, size = [], self._first_order_of(settings), self._segment
+        if settings.bend_stiffness > 0.0:
+            for is_first in (True, False):
+                self._bend_kernel(settings, is_first=is_first)
+        for family in self._used(constants):
+            defines = self._family_defines(family, order) | extra
+            sweep = self._kernel("line_sweep", ROWS[size], defines)
+            move = other = self._kernel("line_move", POINTS[size], defines)
+            if is_loaded:
+                other = self._kernel("line_move", LOADS[size], defines | {"LOAD": True})
+            elif is_measured:
+                other = self._kernel("line_move", ROWS[size], defines | {"IMPULSES": True})
+            made.append((family, sweep, move, other))
+            order = family.order
+        return made
+
+    def _family_defines(self, family: _Family, order: int) -> dict[str, object]:
+        return {**family.defines, "ORDER": order, "SEGMENT": self._segment}
+
+    def _first_order_of(self, settings: ClothSettings) -> int:
+        """Order of the points before the families."""
+        return ROW_ORDER if self._model.grid is not None and settings.bend_stiffness > 0.0 else NATURAL_ORDER
 
     def _values_of(self, family: _Family) -> dict[str, object]:
         assert self._settings is not None
@@ -369,22 +446,9 @@ class LineSolver(Owner):
         written = passes[-1].targets[0] if passes else self._points[0].buffer
         return next(points for points in self._points if points.buffer is written)
 
-    def _used(self) -> list[_Family]:
-        assert self._settings is not None
-        stiffness, families = self._constants.stiffness, self._families_of(self._constants, self._settings)
-        return [family for family in families if stiffness[family.kind] > 0.0 and family.longest]
-
-    def _families_of(self, constants: ClothConstants, settings: ClothSettings) -> list[_Family]:
-        is_mapped = "SPRING_MAPS" in step_features(self._tables, constants, settings, ClothInputs())
-        is_damped = bool(constants.damping.any())
-        key = is_damped, is_mapped, *self._own.values()
-        if key not in self._families:
-            extra: dict[str, object] = {"DAMPED": True} if is_damped else {}
-            extra |= {"SPRING_MAPS": True} if is_mapped else {}
-            self._families[key] = (
-                self._grid_families(extra) if self._model.grid is not None else self._mesh_families(extra)
-            )
-        return self._families[key]
+    def _used(self, constants: ClothConstants | None = None) -> list[_Family]:
+        stiffness = (constants or self._constants).stiffness
+        return [family for family in self._families if stiffness[family.kind] > 0.0 and family.longest]
 
     def _level_count(self, family: _Family, settings: ClothSettings) -> int:
         stretch, _, mass = extremes(settings.maps)
@@ -396,79 +460,79 @@ class LineSolver(Owner):
             return 0
         return int(np.ceil(np.log2(np.clip(reach, 2.0, family.longest))))
 
-    def _grid_families(self, extra: dict[str, object]) -> list[_Family]:
+    def _grid_families(self) -> list[_Family]:
         grid, factors = self._model.grid, self._model.spring_factors()
         assert grid is not None
         least = min(grid.columns, grid.rows) - 1
         made = []
         # With the place of their factors in the texels of `sheet_factors`
-        for number, (name, along, rest, longest, place) in enumerate(
+        for number, (name, rest, longest, place) in enumerate(
             (
-                ("diagonal", (1, 1), grid.diagonal, least, (1, 3)),
-                ("diagonal", (-1, 1), grid.diagonal, least, (1, 2)),
-                ("across", (1, 0), grid.across, grid.columns - 1, (0, 1)),
-                ("along", (0, 1), grid.along, grid.rows - 1, (0, 3)),
+                ("diagonal", grid.diagonal, least, (1, 3)),
+                ("diagonal", grid.diagonal, least, (1, 2)),
+                ("across", grid.across, grid.columns - 1, (0, 1)),
+                ("along", grid.along, grid.rows - 1, (0, 3)),
             )
         ):
             uniforms: dict[str, object] = {
                 "u_size": (grid.columns, grid.rows),
-                "u_along": along,
                 "u_border": self._model.border_share,
                 "u_thread": (rest, factors[name]),
                 "u_map": place,
             }
             kind = SpringKind.SHEAR if name == "diagonal" else SpringKind.STRUCTURAL
-            stride = along[1] * grid.columns + along[0]
-            kernels = self._family_kernels({"FAMILY": number}, extra)
-            made.append(_Family(kind, stride, longest, factors[name], *kernels, self._padded, uniforms))
+            lines, length = (grid.rows, grid.columns) if number == ROW_ORDER else (grid.columns, grid.rows)
+            count = padded_count(lines * -(-length // self._segment))
+            made.append(_Family(kind, longest, factors[name], number, count, {"FAMILY": number}, uniforms))
         return made
 
-    def _mesh_families(self, extra: dict[str, object]) -> list[_Family]:
-        kernels, kind = self._family_kernels({}, extra), SpringKind.STRUCTURAL
+    def _mesh_families(self) -> list[_Family]:
+        """Of paths behind each other, and the particles that are on none."""
+        count = padded_count(-(-self._model.particle_count // self._segment))
         return [
-            _Family(
-                kind, 1, one.longest, float(one.factors.max()), *kernels, padded_count(len(one.particles)), {}, tables
-            )
+            _Family(SpringKind.STRUCTURAL, one.longest, float(one.factors.max()), 0, count, {}, tables=tables)
             for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
         ]
 
-    def _family_kernels(
-        self, defines: dict[str, object], extra: dict[str, object]
-    ) -> tuple[Kernel, Kernel, Kernel, Kernel]:
-        apply = self._kernel("line_apply", POINT, defines | extra)
-        loaded = self._kernel("line_apply", (POINT, LOAD), defines | extra | {"LOAD": True})
-        error = self._kernel("line_error", LOAD, defines | extra)
-        return self._kernel("line_set_up", ROW, defines | extra), apply, loaded, error
+    def _family_tables(self) -> list[dict[str, TexelBuffer]]:
+        context, made = self._library.context, []
+        for places in self._place_records(None):
+            order = np.zeros((self._padded, 4), np.float32)
+            order[places[: self._model.particle_count, 0].astype(np.intp), 0] = np.arange(self._model.particle_count)
+            made.append(
+                {
+                    "u_places": self.owns(TexelBuffer(context, places.ravel(), label="cloth places")),
+                    "u_order": self.owns(TexelBuffer(context, order.ravel(), label="cloth order")),
+                }
+            )
+        return made
 
-    def _family_tables(self, family: LineFamily) -> dict[str, TexelBuffer]:
-        before, after = family.neighbours
-        beside = np.zeros((self._padded, 4), np.float32)
-        beside[:, :2] = np.arange(self._padded)[:, None]
-        places = np.arange(len(before))
-        beside[family.particles] = np.stack([family.particles[before], family.particles[after], places, before], axis=1)
-        context, edges = self._library.context, self._edge_records(family, None)
-        return {
-            "u_edges": self.owns(TexelBuffer(context, edges, label="cloth edges")),
-            "u_places": self.owns(TexelBuffer(context, beside.ravel(), label="cloth places")),
-        }
-
-    def _edge_records(self, family: LineFamily, stretch: Float64 | None) -> npt.NDArray[np.float32]:
-        """Two texels for each edge; `stretch` are factors of the particles."""
-        before, after = family.neighbours
-        places, particles = np.arange(len(before)), family.particles
-        edges = np.zeros((padded_count(len(places)), 2, 4), np.float32)
-        edges[: len(places), 0] = particles[np.stack([before, places, after, after[after]], axis=1)]
-        edges[: len(places), 1, 0], edges[: len(places), 1, 1] = family.rest, family.factors
-        if stretch is not None:
-            edges[: len(places), 1, 1] *= 0.5 * (stretch[particles] + stretch[particles[after]])
-        return edges.ravel()
+    def _place_records(self, stretch: Float64 | None) -> list[npt.NDArray[np.float32]]:
+        """A texel for each place of each family; `stretch` are factors of the particles."""
+        count, made = self._model.particle_count, []
+        former = np.arange(count)  # Place of each particle in the family before, at first in natural order
+        size = self._segment * padded_count(-(-count // self._segment))
+        for family in self._mesh:
+            alone = np.setdiff1d(np.arange(count), family.particles)
+            particles, on_lines = np.concatenate([family.particles, alone]), len(family.particles)
+            places = np.zeros((size, 4), np.float32)
+            places[:count, 0], places[:count, 1] = particles, former[particles]
+            places[:on_lines, 2], places[:on_lines, 3] = family.rest, family.factors
+            if stretch is not None:
+                places[: count - 1, 3] *= 0.5 * (stretch[particles[:-1]] + stretch[particles[1:]])
+            former = np.empty(count, np.intp)
+            former[particles] = np.arange(count)
+            made.append(places)
+        return made
 
     # --- bending --------------------------------------------------------------------------------------
 
-    def _bend_kernel(self, settings: ClothSettings) -> Kernel:
+    def _bend_kernel(self, settings: ClothSettings, *, is_first: bool) -> Kernel:
         if self._bend_rows is None:
-            is_mapped = bool(settings.maps and settings.maps[0].bend)
-            return self._kernel("line_bend", POINT, {"BEND_MAP": True} if is_mapped else {})
+            order = NATURAL_ORDER if is_first else ROW_ORDER
+            defines: dict[str, object] = {"ORDER": order, "SEGMENT": self._segment}
+            defines |= {"BEND_MAP": True} if settings.maps and settings.maps[0].bend else {}
+            return self._kernel("line_bend_rows", POINTS[self._segment], defines)
         if not self._entries:
             texels = TexelBuffer(self._library.context, self._bend_records(self._bend_rows), label="cloth bending")
             self._entries = {"u_entries": self.owns(texels)}
@@ -502,7 +566,7 @@ class LineSolver(Owner):
     # --- kernels --------------------------------------------------------------------------------------
 
     def _kernel(
-        self, name: str, output: Record | tuple[Record, ...], defines: dict[str, object] | None = None
+        self, name: str, output: Record | tuple[Record, ...], defines: Mapping[str, object] | None = None
     ) -> Kernel:
         defines = {**self._tables.defines, **(defines or {}), **self._own}
         key = name, tuple(sorted(defines.items(), key=str))
@@ -513,10 +577,9 @@ class LineSolver(Owner):
             )
         return self._kernels[key]
 
-    def _texels(self, record: Record, name: str) -> TexelBuffer:
-        return self.owns(
-            TexelBuffer(self._library.context, record.zeros(self._padded), usage="copy", label=f"cloth {name}")
-        )
+    def _texels(self, record: Record, name: str, count: int = 0) -> TexelBuffer:
+        zeros = record.zeros(count or self._padded)
+        return self.owns(TexelBuffer(self._library.context, zeros, usage="copy", label=f"cloth {name}"))
 
 
 def chebyshev_steps(high: float) -> list[float]:

@@ -37,6 +37,11 @@ class ClothModel:
         return len(self.positions)
 
     @property
+    def rows(self) -> int:
+        """Rows of particles of a sheet or a garment; 0 for other meshes."""
+        return self.grid.rows if self.grid is not None else self.surface.rows
+
+    @property
     def extent(self) -> float:
         """Longest edge of the box around the rest shape [m]."""
         return float(np.ptp(self.positions, axis=0).max())
@@ -52,12 +57,12 @@ class ClothModel:
 
     def pinned(self, settings: ClothSettings) -> npt.NDArray[np.bool_]:
         """Returns flags of the pinned particles, (P,); raises SettingsError for an invalid pin list."""
-        return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
+        return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.rows)
 
     def pin_weights(self, settings: ClothSettings, values: Values) -> Float64:
         """Returns weights of the pins, (P,); a largest distance of 0 pins too. Raises as `pinned`."""
         painted = values.get(ClothMap.PIN, 0.0)
-        weights = pin_weights(settings.pins, settings.pin_list, self.particle_count, self.grid, painted)
+        weights = pin_weights(settings.pins, settings.pin_list, self.particle_count, self.rows, painted)
         return np.where(values.get(ClothMap.DISTANCE, UNLIMITED_DISTANCE) == 0.0, 1.0, weights)
 
     def topology(self, world_from_cloth: Float64) -> ClothTopology:
@@ -75,7 +80,7 @@ def build_cloth(
     """Builds particles and springs of a sheet, or of a surface.
 
     Args:
-        surface: Triangles in the frame of the node, for the source MESH.
+        surface: Triangles in the frame of the node, for the sources MESH and GARMENT.
         world_from_cloth: World transform of the node, shape (4, 4); the springs are at rest after it, scale included.
 
     Raises:
@@ -87,7 +92,10 @@ def build_cloth(
         return _sheet(settings, placement, material)
     if surface is None:
         raise SettingsError("a cloth from a mesh needs a file with triangles")
-    return _from_surface(placed(surface, placement), material)
+    model = _from_surface(placed(surface, placement), material)
+    if surface.rows and model.particle_count % surface.rows:
+        raise SettingsError("the cells of the garment are too small for its size")
+    return model
 
 
 def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> ClothModel:
@@ -142,7 +150,7 @@ def placed(surface: ClothSurface, placement: Float64) -> ClothSurface:
     if np.array_equal(placement, np.eye(4)):
         return surface
     return ClothSurface(
-        surface.positions @ placement[:3, :3].T + placement[:3, 3], surface.texcoords, surface.triangles
+        surface.positions @ placement[:3, :3].T + placement[:3, 3], surface.texcoords, surface.triangles, surface.rows
     )
 
 

@@ -5,17 +5,18 @@ lists, so that a mistake in a table shows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.colliders.oracle import bounce, collider_contact
+from sinew.sim.colliders.oracle import EARTH, bounce, collider_contact, shortened
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.solver import push_of
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import Gusts, gusts_at
 
@@ -57,12 +58,48 @@ def step(
         if settings.self_collision:
             change, push = touches(model, settings, particles)
             velocities, positions = velocities + change, positions + h * change + push
-        for collider in actions.colliders:
-            contact = collider_contact(collider, positions, (index + 1) / count, settings.step_time, h)
-            positions, velocities = bounce(positions, velocities, contact, constants.clearance, h, pressing)
+        moved, fraction = ClothParticles(positions, velocities), (index + 1) / count
+        positions, velocities = collided(
+            model, settings, speed, moved, actions.colliders, fraction, acceleration=pressing
+        )
         way = (actions.targets - before) / (count - index)
         particles = ClothParticles(np.where(held, before + way, positions), np.where(held, way / h, velocities))
     return particles
+
+
+def collided(
+    model: ClothModel,
+    settings: ClothSettings,
+    before: Float64,
+    moved: ClothParticles,
+    colliders: Sequence[ColliderState],
+    fraction: float,
+    friction: Float64 | float = 1.0,
+    acceleration: Float64 | float = EARTH,
+) -> tuple[Float64, Float64]:
+    """Returns positions and velocities (P, 3) after contact: with colliders that yield, then with the firm ones.
+
+    Args:
+        before: Velocities at the start of the substep [m/s], shape (P, 3).
+        fraction: Of the step, at the end of the substep.
+        friction: Factors of the friction (P,).
+        acceleration: What acts on the particles [m/s²].
+    """
+    positions, velocities = moved.positions, moved.velocities
+    clearance, h, (give, most) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
+    for collider in sorted(colliders, key=lambda one: not one.yields):
+        contact = collider_contact(collider, positions, fraction, settings.step_time, h)
+        contact = replace(contact, friction=contact.friction * friction)
+        if collider.yields:
+            pushed, answered = bounce(positions, velocities, contact, clearance, h, acceleration)
+            velocities = velocities + shortened(answered - velocities, most * h)
+            positions = positions + shortened(pushed - positions, most * h * h)
+        else:
+            met = np.maximum(np.sum(contact.velocity * contact.normal, axis=1), 0.0)
+            met += np.maximum(-np.sum(before * contact.normal, axis=1), 0.0)
+            limited = replace(contact, distance=np.maximum(contact.distance, clearance - give - h * met))
+            positions, velocities = bounce(positions, velocities, limited, clearance, h, acceleration)
+    return positions, velocities
 
 
 def spring_forces(model: ClothModel, constants: ClothConstants, particles: ClothParticles) -> Float64:

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from sinew.sim.kinds.cloth.grid import GridShape
 from sinew.sim.kinds.cloth.settings import PinPreset
 from sinew.sim.maths.arrays import Bool, Float64
 from sinew.sim.scene.params import SettingsError
@@ -13,25 +12,26 @@ from sinew.sim.scene.params import SettingsError
 _ENTRY = re.compile(r"(?P<minus>-?)(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
-def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridShape | None) -> Bool:
+def pin_flags(preset: PinPreset, listed: str, particle_count: int, rows: int) -> Bool:
     """Returns flags of the held particles, shape (P,).
 
     Args:
-        preset: Edges and corners of a sheet; on a mesh they hold nothing.
+        preset: Edges and corners of particles in rows; on another mesh they hold nothing.
         listed: Text for `parse_pins`.
         particle_count: Numbers beyond it are ignored, so that a sheet can be made coarser.
+        rows: Of particles; 0 for a mesh without.
 
     Raises:
         SettingsError: If the list is invalid.
     """
-    return pin_weights(preset, listed, particle_count, grid) > 0.0
+    return pin_weights(preset, listed, particle_count, rows) > 0.0
 
 
 def pin_weights(
-    preset: PinPreset, listed: str, particle_count: int, grid: GridShape | None, painted: Float64 | float = 0.0
+    preset: PinPreset, listed: str, particle_count: int, rows: int, painted: Float64 | float = 0.0
 ) -> Float64:
     """Returns weights of the pins, shape (P,): as `pin_flags`; a preset adds to `painted` weights (P,)."""
-    weights = np.maximum(_preset_flags(preset, particle_count, grid).astype(np.float64), painted)
+    weights = np.maximum(_preset_flags(preset, particle_count, rows).astype(np.float64), painted)
     for first, last, held in parse_pins(listed):
         weights[first : last + 1] = held
     return weights
@@ -93,15 +93,15 @@ def _merged(written: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int, bo
     return merged
 
 
-def _preset_flags(preset: PinPreset, particle_count: int, grid: GridShape | None) -> Bool:
+def _preset_flags(preset: PinPreset, particle_count: int, rows: int) -> Bool:
     if preset is PinPreset.ALL:
         return np.ones(particle_count, np.bool_)
     flags = np.zeros(particle_count, np.bool_)
-    if grid is None or preset is PinPreset.NONE:
+    if not rows or preset is PinPreset.NONE:
         return flags
-    sheet = flags.reshape(grid.rows, grid.columns)
-    for rows, columns in _PLACES[preset]:
-        sheet[rows, columns] = True
+    sheet = flags.reshape(rows, -1)
+    for place in _PLACES[preset]:
+        sheet[place] = True
     return flags
 
 

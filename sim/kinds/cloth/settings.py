@@ -14,11 +14,19 @@ from sinew.sim.scene.vectors import MOST, Amounts, Colour
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
+EASE_MAX = 200.0
 
 
 class ClothSource(enum.Enum):
     GRID = "grid"
     MESH = "mesh"
+    GARMENT = "garment"
+
+
+class Garment(enum.Enum):
+    SKIRT = "skirt"
+    CAPE = "cape"
+    DRESS = "dress"
 
 
 class ClothPlacement(enum.Enum):
@@ -78,6 +86,7 @@ SECTIONS_MAX = 4096
 Name = Annotated[str, msgspec.Meta(max_length=4096)]
 
 _shape = functools.partial(param, group="Shape", effect=Effect.REBUILD)
+_garment = functools.partial(param, group="Garment", effect=Effect.REBUILD, sparse=True)
 _fabric = functools.partial(param, group="Fabric")
 _spring = functools.partial(param, group="Springs")
 _air = functools.partial(param, group="Air")
@@ -89,7 +98,12 @@ _solver = functools.partial(param, group="Solver")
 class ClothSettings(Settings, frozen=True, kw_only=True):
     kind: ClassVar[str] = "cloth"
 
-    source: Annotated[ClothSource, _shape("A rectangular sheet, or the triangles of a file.")] = ClothSource.GRID
+    source: Annotated[
+        ClothSource,
+        _shape(
+            "A rectangular sheet, the triangles of a file, or a garment that fits the character that is the parent.",
+        ),
+    ] = ClothSource.GRID
     mesh_path: Annotated[str, _shape(
         "Model file that becomes cloth; stored relative to the project.", label="Mesh file", role=Role.PATH,
         suffixes=MODEL_FORMATS.suffixes,
@@ -108,6 +122,32 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     placement: Annotated[ClothPlacement, _shape(
         "Orientation of the sheet at the start, in the frame of its node.",
     )] = ClothPlacement.HANGING  # fmt: skip
+
+    garment: Annotated[Garment, _garment(
+        "A skirt begins at the waist, a cape at the neck, a dress below the arm pits.",
+    )] = Garment.SKIRT  # fmt: skip
+    garment_length: Annotated[float, _garment(
+        "Part of the way from the top edge to the ground.", label="Length", lo=0.05, hi=1.0, step=0.05,
+    )] = 0.5  # fmt: skip
+    garment_ease: Annotated[float, _garment(
+        "Distance to the body, for a height of 1.8 m.", label="Ease", unit="mm", lo=0.0, hi=EASE_MAX, soft=(5.0, 50.0),
+        step=1.0,
+    )] = 15.0  # fmt: skip
+    garment_flare: Annotated[float, _garment(
+        "Angle to the vertical by which it widens downwards, beyond the body.", label="Flare", unit="°", lo=0.0,
+        hi=60.0, step=1.0,
+    )] = 12.0  # fmt: skip
+    garment_opening: Annotated[float, _garment(
+        "Angle without cloth, at the front; 0 closes the garment.", label="Opening", unit="°", lo=0.0, hi=340.0,
+        step=5.0,
+    )] = 0.0  # fmt: skip
+    garment_top: Annotated[float, _garment(
+        "Shift of the top edge, as a part of the way from hips to neck.", label="Top", lo=-0.3, hi=0.5, step=0.01,
+    )] = 0.0  # fmt: skip
+    garment_cell: Annotated[float, _garment(
+        "Distance of neighbouring particles, for a height of 1.8 m.", label="Cells", unit="mm", lo=10.0, hi=200.0,
+        soft=(20.0, 80.0), step=1.0,
+    )] = 40.0  # fmt: skip
 
     mode: Annotated[ClothMode, _fabric(
         "A material that does not depend on the resolution, or the constants of the springs.", effect=Effect.REBUILD,
@@ -177,7 +217,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 
     pins: Annotated[PinPreset, _pins("Pinned particles.")] = PinPreset.CORNERS
     pin_list: Annotated[str, _pins(
-        "Numbers of more pinned particles, such as 0 21 40-60; a minus before a number unpins it.",
+        "Numbers of more pinned particles, such as 0 21 40-60; a minus before a number unpins it. Particles of a mesh "
+        "are counted in the order in which its triangles name them; the viewport shows the number under the mouse.",
     )] = ""  # fmt: skip
     pin_target: Annotated[PinTarget, _pins(
         "What the pinned particles follow.", label="Pins follow", effect=Effect.RESET,

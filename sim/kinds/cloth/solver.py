@@ -35,6 +35,15 @@ would tear it."""
 HAND_PULL = 0.25
 """Largest stretch of a single thread by dragging, as a part of the stretch that stops the cloth."""
 
+GIVE = 0.025
+"""Largest push of a firm surface in a substep, as a part of the median length of the threads.
+
+Measured on twelve walks and runs: more stretches threads that lead through a limb, less lets cloth deeper in.
+"""
+
+YIELDING_PUSH = 500.0
+"""Largest acceleration of a particle by a surface that yields [m/s²]; firm ones push at least as hard."""
+
 KIND_OF = {
     "across": SpringKind.STRUCTURAL,
     "along": SpringKind.STRUCTURAL,
@@ -57,6 +66,22 @@ class ClothInputs:
     former: BufferTexture | None = None  # Targets at its start, for painted maps
 
 
+@dataclass(frozen=True, slots=True)
+class ClothStep:
+    """What the substeps of a step share; `begin` of a solver makes it for `substep`."""
+
+    constants: ClothConstants
+
+
+@dataclass(frozen=True, slots=True)
+class SpringStep(ClothStep):
+    """A step of `ClothSolver`; `progress` are the values of "u_progress"."""
+
+    kernel: Kernel
+    progress: list[tuple[float, float]]
+    skin: SkinSurface | None
+
+
 class ClothSolver(Owner):
     """Solver of one cloth.
 
@@ -75,7 +100,6 @@ class ClothSolver(Owner):
         self._contact: SelfContact | None = None
         self._sampler: FieldSampler | None = None
         self._near: NearTriangles | None = None
-        self._skin: SkinSurface | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -86,41 +110,40 @@ class ClothSolver(Owner):
         Args:
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
         """
-        constants = self.begin(state, settings, inputs)
-        if self._skin is None:
-            state.run(self._kernel, "u_state", "u_progress", self._progress)
-            return constants
-        for first, end in parts_of(len(self._progress)):
-            self._find_near(state, first, end)
-            state.run(self._kernel, "u_state", "u_progress", self._progress[first:end])
-        return constants
+        step = self.begin(state, settings, inputs)
+        for first, end in parts_of(len(step.progress)) if step.skin is not None else [(0, len(step.progress))]:
+            self._find_near(step, state, first, end)
+            state.run(step.kernel, "u_state", "u_progress", step.progress[first:end])
+        return step.constants
 
-    def substep(self, state: PingPong, index: int) -> None:
-        """Makes one of the substeps after `begin`, from 0."""
-        if self._skin is not None:
-            for first, end in parts_of(len(self._progress)):
-                if first == index:
-                    self._find_near(state, first, end)
-        state.run(self._kernel, "u_state", "u_progress", self._progress[index : index + 1])
+    def substep(self, step: ClothStep, state: PingPong, index: int) -> None:
+        """Makes one of the substeps of a step, from 0."""
+        assert isinstance(step, SpringStep)
+        for first, end in parts_of(len(step.progress)) if step.skin is not None else ():
+            if first == index:
+                self._find_near(step, state, first, end)
+        state.run(step.kernel, "u_state", "u_progress", step.progress[index : index + 1])
 
-    def _find_near(self, state: PingPong, first: int, end: int) -> None:
+    def _find_near(self, step: SpringStep, state: PingPong, first: int, end: int) -> None:
         """Finds the triangles of the skin near the particles for the substeps from `first` to before `end`."""
+        if step.skin is None:
+            return
         if self._near is None:
             self._near = self.owns(NearTriangles(self._library, state.count))
-        assert self._skin is not None
-        during = first / len(self._progress), end / len(self._progress)
-        self._kernel.program.update(self._near.find(self._skin, state.texture, during, self._clearance))
+        during = first / len(step.progress), end / len(step.progress)
+        step.kernel.program.update(self._near.find(step.skin, state.texture, during, step.constants.clearance))
 
-    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> SpringStep:
         """Prepares the substeps of a step, see `step`."""
         constants, colliders, others = self.constants(settings), inputs.colliders, inputs.met
         has_colliders, has_fields, skin = bool(colliders), inputs.fields is not None, colliders.skin
-        met = inputs.pins is not None, has_colliders, has_fields, skin is not None, others is not None
+        yields = skin is not None and skin.yields
+        met = inputs.pins is not None, has_colliders, has_fields, skin is not None, yields, others is not None
         features = self._features.get(met)
         if features is None:
             features = self._features[met] = step_features(self._tables, constants, settings, inputs)
         layout = colliders.layout if has_colliders else ANY_ORDER
-        has_others = colliders.count > layout.planes + layout.ovals
+        has_others = colliders.count > layout.planes + layout.ovals + layout.yielding
         variant = layout, has_others, others.place if others is not None else -1
         kernel = self._kernels.get((features, *variant)) or self._build(features, *variant)
         for later in self.pending:
@@ -128,7 +151,7 @@ class ClothSolver(Owner):
             if (needed, *variant) not in self._kernels:
                 self._build(needed, *variant)
         self.pending = ()
-        self._kernel, program = kernel, kernel.program
+        program = kernel.program
         if not holds(program, self._token, constants):
             for name, value in self._uniforms.items():
                 program[name] = value
@@ -143,7 +166,7 @@ class ClothSolver(Owner):
             program.set_if_active("u_former", inputs.former)
             program.set_if_active("u_step", STEP_TIME)
         if "COLLIDERS" in features:
-            program["u_clearance"] = constants.clearance
+            program["u_clearance"], program["u_push"] = constants.clearance, self._push
         if has_colliders:
             program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
         if "GUSTS" in features:
@@ -161,8 +184,7 @@ class ClothSolver(Owner):
             program["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
         if others is not None:
             program.update({**others.textures, "u_first": others.first})
-        self._skin, self._clearance = skin, constants.clearance
-        return constants
+        return SpringStep(constants, kernel, self._progress, skin)
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """Returns the constants of settings, the same object for the same settings."""
@@ -171,6 +193,7 @@ class ClothSolver(Owner):
             constants = self._constants = constants_of(settings)
             pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
             self._uniforms = step_uniforms(self._model, settings, constants, pull)
+            self._push = push_of(self._model, settings)
             count = settings.substeps
             self._progress = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         return self._constants
@@ -220,6 +243,7 @@ def step_features(
         "FRICTION_MAP": meets_colliders and maps is not None and bool(maps.friction),
         "COLLIDERS": meets_colliders,
         "SKIN": has_skin,
+        "YIELDING_SKIN": inputs.colliders.skin is not None and inputs.colliders.skin.yields,
         "FIELDS": inputs.fields is not None,
         "MET": inputs.met is not None,
     }
@@ -264,6 +288,13 @@ def step_uniforms(
         "u_hand_pull": hand_pull or UNLIMITED,
     }
     return plain_values(values)
+
+
+def push_of(model: ClothModel, settings: ClothSettings) -> tuple[float, float]:
+    """Returns the largest push of a firm surface in a substep, besides the motions of both [m], and `YIELDING_PUSH`."""
+    threads = model.springs.of_kind(SpringKind.STRUCTURAL)
+    give = GIVE * float(np.median(threads.rest)) if threads.count else UNLIMITED
+    return max(give, YIELDING_PUSH * settings.substep_time**2), YIELDING_PUSH
 
 
 def plain_values(uniforms: dict[str, object]) -> dict[str, object]:

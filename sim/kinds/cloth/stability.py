@@ -37,6 +37,9 @@ _SPANNED = 1e-9
 SAMPLE_SIZE = 40
 """Number of particles along a side from which on a sheet has the modes of a larger one, to a thousandth."""
 
+JUMP = 0.3
+"""Way of a held particle in a step, as a part of the extent, from which on a message says that the pose jumps."""
+
 NEVER = 1e9
 """Largest substep of a cloth without springs [s]."""
 
@@ -101,7 +104,7 @@ def hardest_constants(settings: ClothSettings) -> ClothConstants:
 def line_stability(settings: ClothSettings, found: LineMeasures) -> ClothStability:
     ratio, error, usual = (min(max(value, 1e-9), 1e9) for value in (found.load**0.5, found.error, found.usual_error))
     h_max = min(settings.substep_time / ratio, NEVER)
-    # Measured: the error falls with the square of the substep while it is large, and with the substep where it is small.
+    # Measured: the error falls with the square of the substep while it is large, and with the substep later.
     factor = min(usual, 2.0 * ERROR) / ERROR * max(usual / (2.0 * ERROR), 1.0) ** 0.5
     needed = np.ceil(max(settings.step_time / (MARGIN * h_max), settings.substeps * factor) / HEADROOM)
     substeps, softening = int(np.clip(needed, 1, SUBSTEPS_MAX)), 0.0 if ratio > MARGIN else 1.0
@@ -272,6 +275,10 @@ def stop_reason(
         return f"{limit if is_finite else 'particles left the world'}; more substeps hold more load"
     if stretch(model, places) > most:
         return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"
+    way = float(np.linalg.norm(targets - places, axis=1)[held].max(initial=0.0))
+    if tears and way > JUMP * model.extent:
+        jumps = f"its pins move {way:.2g} m within a step, further than the fabric can follow"
+        return f"{jumps}; a start of the scene after the pose jumps, or a pre-roll, keeps it whole"
     if tears:
         return "its pins pull further than the fabric can follow; fewer pins, or pins on what moves less, keep it whole"
     if is_finite:

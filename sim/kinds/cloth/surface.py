@@ -26,6 +26,7 @@ class ClothSurface:
     positions: Float64  # Vertices [m], shape (V, 3)
     texcoords: Float32  # shape (V, 2)
     triangles: UInt32  # Corners, shape (T, 3)
+    rows: int = 0  # Rows of the particles of a garment, from its top edge down; 0 for other meshes
 
 
 @dataclass(frozen=True, slots=True)

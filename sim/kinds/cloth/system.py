@@ -10,6 +10,7 @@ from sinew.sim.kinds.background import Background, KeyedJob, Pause
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
 from sinew.sim.kinds.cloth.comparison import ClothComparison, ComparedCloth
 from sinew.sim.kinds.cloth.driven import driven_records
+from sinew.sim.kinds.cloth.fitting import GarmentFitting
 from sinew.sim.kinds.cloth.follow import PinFollower
 from sinew.sim.kinds.cloth.group import ClothGroups
 from sinew.sim.kinds.cloth.maps import ShownMap, values_on
@@ -56,6 +57,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         cloth: None until it can be built.
     """
 
+    units = {"strain": "", "energy": "J", "kinetic": "J", "elastic": "J", "apart": "m", "apart_mean": "m"}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.node = Node(id="", settings=ClothSettings())
@@ -72,6 +75,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         self._binding: KeyedJob[Driven] = KeyedJob()
         self._resampling: KeyedJob[object] = KeyedJob()
         self._resampled: tuple[object, ...] = ()
+        self._fitting = GarmentFitting()
 
     @property
     def is_ready(self) -> bool:
@@ -94,19 +98,26 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
         assert isinstance(settings, ClothSettings)
-        is_animated = self.cloth is not None and world.source is not None and world.source is self.world.source
+        allowed = world.applied.allowed
+        is_animated = self.cloth is not None and allowed.is_keyed and allowed is self.world.applied.allowed
         self.world = world
         if node is self.node and not node.attachment.node:
             return
         if settings.source is ClothSource.MESH and Path(settings.mesh_path) not in world.assets.meshes:
             return
+        fitted = None
+        if settings.source is ClothSource.GARMENT:
+            fitted = self._fitting.surface(node, settings, world)
+            if fitted is None:
+                return
+        is_refitted = fitted is not None and fitted is not self._surface
         placement = world.places.world_from_node(node)
         if self._is_resampling(settings, placement):
             return
         self.node = node
-        if settings != self._settings or self.cloth is None:
+        if settings != self._settings or self.cloth is None or is_refitted:
             self._settings = settings
-            self._build(settings, placement)
+            self._build(settings, placement, fitted, is_refitted=is_refitted)
         if not self._follower.is_of(settings, node.attachment.node):
             self._follower.release()
             self._follower = PinFollower(settings, node.attachment.node)
@@ -118,12 +129,11 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def is_preparing(self) -> bool:
-        return bool(self._resampling.key)
+        return bool(self._resampling.key) or self._fitting.job is not None
 
     @property
     def is_due(self) -> bool:
-        job = self._resampling.job
-        return job is not None and job.is_done
+        return any(job is not None and job.is_done for job in (self._resampling.job, self._fitting.job))
 
     @property
     def progress(self) -> float | None:
@@ -132,7 +142,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def active_settings(self) -> ClothSettings | None:
-        return self.cloth.settings if self.cloth is not None else None
+        settings = self.cloth.settings if self.cloth is not None else None
+        # Settings of a sheet that is fitted anew, for another body, are not active: they name no cached steps.
+        return None if self._fitting.job is not None and self._fitting.settings == settings else settings
 
     def prepare(self) -> bool:
         return False
@@ -176,7 +188,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def finish_step(self) -> None:
-        groups, scene = self.world.services.get(ClothGroups), self.world.unevaluated
+        groups, scene = self.world.services.get(ClothGroups), self.world.applied.allowed
         if self._partners:
             groups.finish(self._partners, scene)
         if self._partners and self.comparison is not None:
@@ -184,7 +196,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
                 groups.finish(self._partners, scene, is_second=True)
 
     def reset(self) -> None:
-        self._restart(self.world, self.world.start_time)
+        self._restart(self.world, self.world.applied.start_time)
 
     def teleport(self, world: World) -> None:
         if self.cloth is None:
@@ -336,7 +348,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         return self.cloth
 
     def _compare(self) -> None:
-        self._compared.follow(self._built, self._surface, self.node.id, self.world.unevaluated)
+        self._compared.follow(self._built, self._surface, self.node.id, self.world.applied.allowed)
 
     def _wait(self, inputs: ClothInputs | None) -> None:
         """Adds the cloth, and the second one of its comparison, to the step of the cloths that meet."""
@@ -374,8 +386,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         self._resampling.set(())
         return False
 
-    def _build(self, settings: ClothSettings, placement: np.ndarray) -> None:
-        surface = None
+    def _build(
+        self, settings: ClothSettings, placement: np.ndarray, surface: ClothSurface | None, *, is_refitted: bool
+    ) -> None:
         if settings.source is ClothSource.MESH:
             mesh = self.world.assets.meshes[Path(settings.mesh_path)]
             surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
@@ -384,7 +397,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             self.cloth = self.owns(Cloth(self.context, self.library, settings, surface, placement))
         else:
             before = self.cloth.settings
-            effect = self.cloth.apply(settings, surface)
+            effect = self.cloth.apply(settings, surface, is_refitted=is_refitted)
             if effect not in (Effect.REBUILD, Effect.RESET):
                 if effect is Effect.STEP:
                     self._recovery.changed(self.cloth, before)

@@ -1,6 +1,7 @@
 """A cloth from the character's own file belongs to the bind pose, and each particle moves with its vertex of the skin.
-Any other cloth belongs to the pose in which the simulation starts.  Attached to a bone, all of it moves with the bone;
-attached to the skin, held particles move with the nearest vertices, and the others with the held ones, by distance.
+A garment belongs to the bind pose too, any other cloth to the pose in which the simulation starts.  Attached to a bone,
+all of it moves with the bone; attached to the skin, held particles move with the nearest vertices, and the others with
+the held ones, by distance.
 """
 
 import dataclasses
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel, Mesh, Skin
 from sinew.sim.characters.character import Character
@@ -79,7 +81,7 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
     held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
     sections = settings.mesh_section, settings.pin_sections
-    plain = (settings.pin_target, settings.pin_bone, *sections, held, world.start_time)
+    plain = (settings.pin_target, settings.pin_bone, *sections, held, world.applied.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
     return SkinBindingKey(cloth.model, character, character.animated, bindings_of, mesh, plain)
 
@@ -102,7 +104,9 @@ class SkinBinding:
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
         self.key, self.is_own = key, is_own
         self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pins.flags)
-        self._reference = self.at(key.character.pose_at(key.plain[-1]))
+        is_garment = cloth.settings.source is ClothSource.GARMENT
+        pose = bind_pose(key.animated) if is_garment else key.character.pose_at(key.plain[-1])
+        self._reference = self.at(pose)
         self._in_model = transform_points(inverse_affine(key.character.world_from_model), self._points)
 
     def at(self, pose: Pose | None) -> PoseSnapshot:
@@ -248,11 +252,13 @@ class TeleportHandling:
 
     def _place(self, cloth: Cloth, binding: SkinBinding, snapshot: PoseSnapshot) -> None:
         placed = self._placed
+        if cloth.is_start_given:
+            return
         if placed is not None and placed[0] is cloth.start and placed[1] is binding and placed[2].same(snapshot):
             return
         positions = binding.places(snapshot)
         if not np.array_equal(positions, cloth.start):
-            cloth.start_from(positions)
+            cloth.start_from(positions, is_given=False)
         self._placed = cloth.start, binding, snapshot
 
     # --- steps ----------------------------------------------------------------------------------------

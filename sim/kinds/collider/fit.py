@@ -270,9 +270,7 @@ def fit_colliders(
         return []
     areas = vertex_areas(model.mesh)
     positions = model.mesh.positions.astype(np.float64)
-    groups = skin_groups(
-        model.skeleton, model.skin.joints_of(model.skin.joints[:, 0]).astype(np.intp), positions, areas, count_max
-    )
+    groups = skin_groups(model.skeleton, model.skin.strongest.astype(np.intp), positions, areas, count_max)
     frames = rigid_frames(model.skeleton.model_from_bind)
     held = group_weights(model.skeleton, model.skin, sorted(groups))
     fitted = []

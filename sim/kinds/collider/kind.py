@@ -2,8 +2,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from sinew.sim.assets.model import CharacterModel
-from sinew.sim.colliders.skin_mesh import covered_shares
+from sinew.sim.colliders.skin_mesh import outer_sections
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, ColliderSource, Edits, Form, Kind
@@ -11,7 +10,7 @@ from sinew.sim.scene.params import with_lengths
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import Transform
 
-_LIMB, _FIGURE = 0.35, 1.8
+_LIMB, _CHARACTER = 0.35, 1.8
 """Extents of surroundings that suit the default sizes [m]."""
 
 
@@ -26,7 +25,7 @@ def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     settings = ColliderSettings(
         shape=shape, radius=radius, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
     )
-    settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _FIGURE))
+    settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _CHARACTER))
     if shape is ColliderShape.PLANE:
         return Node(id="", name=shape.value.capitalize(), settings=settings)
     if place.attachment.node:
@@ -34,17 +33,11 @@ def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     return Node(id="", name=shape.value.capitalize(), transform=Transform(position=place.target), settings=settings)
 
 
-def outer_sections(model: CharacterModel | None) -> tuple[str, ...]:
-    """Returns the sections that no other one covers; nothing, for all, if none is covered."""
-    shares = covered_shares(model.mesh) if model is not None else {}
-    outer = tuple(name for name, share in shares.items() if share <= 0.5)
-    return outer if len(outer) < len(shares) else ()
-
-
 def idle(node: Node) -> frozenset[str]:
     settings = node.settings
     assert isinstance(settings, ColliderSettings)
-    return frozenset(name for names in SIZES_OF_SHAPE.values() for name in names) - set(SIZES_OF_SHAPE[settings.shape])
+    others = {"yields"} if settings.shape is ColliderShape.SKIN else {"yielding"}
+    return frozenset(others.union(*SIZES_OF_SHAPE.values())) - set(SIZES_OF_SHAPE[settings.shape])
 
 
 def migrate(version: int, raw: dict[str, Any], _nodes: Mapping[str, dict[str, Any]]) -> None:
@@ -74,6 +67,7 @@ COLLIDER = Kind(
     icon="mdi6.sphere",
     hue="#e6d732",
     settings=ColliderSettings,
+    version=2,
     view="sinew.sim.kinds.collider.view:ColliderView",
     parts=(
         Adds(tuple(map(add_entry, ColliderShape))),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import Mesh
+from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.characters.character import Character
 from sinew.sim.colliders.skin import TRIANGLE, SkinPlacement
-from sinew.sim.colliders.skin_mesh import skin_corners
+from sinew.sim.colliders.skin_mesh import skin_corners, with_yielding
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
 from sinew.sim.kinds.background import Background, BackgroundJob, Pause, unpaused
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -34,8 +34,8 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
     fixed = _fixed(nodes, [carrier.scale for carrier in carriers])
     world = np.array([carrier.world_from_carrier for carrier in carriers]) @ fixed.own
     placed: dict[NodeId, ColliderPlacement | SkinPlacement] = {
-        node_id: ColliderPlacement(shape, size, matrix, friction, restitution)
-        for (node_id, shape, size, friction, restitution), matrix in zip(fixed.values, world, strict=True)
+        node_id: ColliderPlacement(shape, size, matrix, friction, restitution, yields)
+        for (node_id, shape, size, friction, restitution, yields), matrix in zip(fixed.values, world, strict=True)
         if shape is not ColliderShape.SKIN
     }
     for node in fixed.skins:
@@ -48,7 +48,7 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
 def _skin(node: Node, character: Character) -> SkinPlacement:
     settings, vertices = node.settings, character.primary.vertices
     assert isinstance(settings, ColliderSettings)
-    corners = skin_table(character.model.mesh, settings.sections)
+    corners = skin_table(character.model, settings.sections, settings.yielding)
     if not len(corners):
         chosen = f" in sections {', '.join(settings.sections)}" if settings.sections else ""
         raise SettingsError(f"the model has no triangles{chosen}")
@@ -61,26 +61,36 @@ def _skin(node: Node, character: Character) -> SkinPlacement:
 TABLES_MAX = 64
 """Maximum number of results of `skin_table` that are remembered."""
 
-_tables: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
+Names = tuple[str, ...]
+
+_tables: list[tuple[weakref.ref[Mesh], tuple[Names, Names], UInt32]] = []
 """The latest results of `skin_table`, the last first."""
 _lock = threading.Lock()
 
 
-def _known_table(mesh: Mesh, sections: tuple[str, ...]) -> UInt32 | None:
-    return next((table for known, names, table in _tables if known() is mesh and names == sections), None)
+def _known_table(mesh: Mesh, names: tuple[Names, Names]) -> UInt32 | None:
+    return next((table for known, others, table in _tables if known() is mesh and others == names), None)
 
 
-def skin_table(mesh: Mesh, sections: tuple[str, ...], _pause: Pause = unpaused) -> UInt32:
-    """Returns the `skin_corners` of a mesh, on any thread; the same array in every call."""
-    known = _known_table(mesh, sections)
+def skin_table(model: CharacterModel, sections: Names, yielding: Names = (), _pause: Pause = unpaused) -> UInt32:
+    """Returns the `skin_corners` of a model, on any thread; the same array in every call.
+
+    Args:
+        yielding: Joints whose vertices yield, with those below them; a model need not have them.
+    """
+    mesh, names = model.mesh, (sections, yielding)
+    known = _known_table(mesh, names)
     if known is not None:
         return known
     table = skin_corners(mesh, sections)
+    if model.skeleton is not None and model.skin is not None and yielding:
+        joints = [joint for joint in map(model.skeleton.find, yielding) if joint is not None]
+        table = with_yielding(table, model.skeleton.below(joints)[model.skin.strongest])
     with _lock:
-        known = _known_table(mesh, sections)  # another thread may have been faster
+        known = _known_table(mesh, names)  # another thread may have been faster
         if known is None:
             alive = [one for one in _tables if one[0]() is not None]
-            _tables[:] = [(weakref.ref(mesh), sections, table), *alive[: TABLES_MAX - 1]]
+            _tables[:] = [(weakref.ref(mesh), names, table), *alive[: TABLES_MAX - 1]]
         return table if known is None else known
 
 
@@ -88,7 +98,7 @@ class SkinTableJobs(Service):
     """Jobs on the worker thread that make tables of skins, by node."""
 
     def __init__(self, *_: object) -> None:
-        self.running: dict[NodeId, tuple[Mesh, tuple[str, ...], BackgroundJob[UInt32]]] = {}
+        self.running: dict[NodeId, tuple[Mesh, tuple[Names, Names], BackgroundJob[UInt32]]] = {}
 
 
 def unfinished(nodes: Sequence[Node], world: World) -> dict[NodeId, BackgroundJob[UInt32]]:
@@ -100,11 +110,11 @@ def unfinished(nodes: Sequence[Node], world: World) -> dict[NodeId, BackgroundJo
         assert isinstance(settings, ColliderSettings)
         if settings.shape is not ColliderShape.SKIN or character is None:
             continue
-        mesh, sections = character.model.mesh, settings.sections
-        if _known_table(mesh, sections) is None:
+        mesh, names = character.model.mesh, (settings.sections, settings.yielding)
+        if _known_table(mesh, names) is None:
             job = jobs.running.get(node.id)
-            if job is None or job[0] is not mesh or job[1] != sections:
-                job = mesh, sections, background.start(functools.partial(skin_table, mesh, sections))
+            if job is None or job[0] is not mesh or job[1] != names:
+                job = mesh, names, background.start(functools.partial(skin_table, character.model, *names))
             if not job[2].is_done:
                 running[node.id] = job
     jobs.running = running
@@ -117,8 +127,8 @@ class _ColliderShapes:
 
     nodes: tuple[Node, ...]
     scales: list[float]
-    # Id, shape, size (3,), friction and restitution of each
-    values: list[tuple[NodeId, ColliderShape, Float64, float, float]]
+    # Id, shape, size (3,), friction, restitution and whether it yields, of each
+    values: list[tuple[NodeId, ColliderShape, Float64, float, float, bool]]
     own: Float64  # Rigid placements carrier_from_collider, shape (N, 4, 4)
     skins: list[Node]
 
@@ -137,7 +147,7 @@ def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _ColliderShapes:
         assert isinstance(settings, ColliderSettings)
         shape, size = sized(settings, scale * np.asarray(node.transform.scale))
         size.flags.writeable = False
-        values.append((node.id, shape, size, settings.friction, settings.restitution))
+        values.append((node.id, shape, size, settings.friction, settings.restitution, settings.yields))
     pairs = zip(nodes, scales, strict=True)
     made = _ColliderShapes(
         nodes,

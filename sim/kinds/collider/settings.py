@@ -45,6 +45,13 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
     sections: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), param(
         "Sections of the model that collide. A section under another one traps cloth between them.", group="Shape",
         role=Role.SECTION, bounded=False, sparse=True)] = ()  # fmt: skip
+    yielding: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), param(
+        "Bones whose parts of the skin, with all below them, push cloth with a limited acceleration, as arms do that "
+        "lie on a skirt. The other parts have the last word.", group="Surface", role=Role.BONE, bounded=False,
+        sparse=True)] = ()  # fmt: skip
+    yields: Annotated[bool, param(
+        "Push cloth with a limited acceleration, before colliders that do not yield.", group="Surface",
+        effect=Effect.STEP, sparse=True)] = False  # fmt: skip
     friction: Annotated[float, param(
         "Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
         soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP)] = 0.3  # fmt: skip

@@ -4,8 +4,8 @@
 from sinew.sim.kinds.contract.kind import API, ApiError, Kind, PluginInfo, loaded, require_api
 from sinew.sim.kinds.contract.panel import ColourKey, Command, Dock, Panel, Submenu, Tool
 from sinew.sim.kinds.contract.parts import (
-    AddEntry, AddPlace, Adds, CharacterSource, ColliderSource, Coupling, Edits, Files, FileUse, ForceSource, Form,
-    Part, Presets, ShaderTexts,
+    Added, AddEntry, AddPlace, Adds, CharacterSource, ColliderSource, Coupling, Edits, Files, FileUse, ForceSource,
+    Form, Part, Presets, ShaderTexts,
 )  # fmt: skip
 from sinew.sim.kinds.contract.system import (
     Array, Draggable, Exports, Grab, Measures, Prepares, Service, Services, ShowsMoments, StepInputs, StepsTogether,
@@ -14,7 +14,7 @@ from sinew.sim.kinds.contract.system import (
 from sinew.sim.kinds.contract.view import NOTHING, CharacterView, Counts, Mark, View
 
 __all__ = [
-    "API", "NOTHING", "AddEntry", "AddPlace", "Adds", "ApiError", "Array", "CharacterSource", "CharacterView",
+    "API", "NOTHING", "AddEntry", "AddPlace", "Added", "Adds", "ApiError", "Array", "CharacterSource", "CharacterView",
     "ColliderSource", "ColourKey", "Command", "Counts", "Coupling", "Dock", "Draggable", "Edits", "Exports",
     "FileUse", "Files", "ForceSource", "Form", "Grab", "Kind", "Mark", "Measures", "Panel", "Part", "PluginInfo",
     "Prepares", "Presets", "Service", "Services", "ShaderTexts", "ShowsMoments", "StepInputs", "StepsTogether",

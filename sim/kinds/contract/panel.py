@@ -129,6 +129,10 @@ class Panel:
         """Returns sections of the inspector below the settings."""
         return ()
 
+    def bone_facts(self, node: Node, bone: str) -> Sequence[Any]:  # noqa: ARG002
+        """Returns sections of the page of a bone below its pose offset."""
+        return ()
+
     def add_entry(self, node: Node, cls: type[Any]) -> bool:  # noqa: ARG002
         """Adds an entry that suits the node to a list of settings; False leaves it to the caller."""
         return False

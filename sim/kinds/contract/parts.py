@@ -70,10 +70,24 @@ class AddEntry:
     id: str  # Name of the action without its prefix: "cloth" for `add.cloth`
     label: str  # An ampersand marks the access key
     tip: str  # A sentence
-    make: Callable[[AddPlace], Node]  # Creates the node; id and name may be empty
+    make: Callable[[AddPlace], "Node | Added"]  # Creates the node; id and name may be empty
     icon: str = ""
     group: str = ""  # Title of the submenu, or ""
     where: Callable[[AddPlace], str] | None = None  # Suffix for this title, such as "on ground"
+    # A sentence if the selection is no place for it, or ""; None if every place is
+    reason: Callable[[AddPlace], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Several nodes of an entry of the Add menu, and what else it sets."""
+
+    nodes: Sequence[Node]  # The first one is selected
+    run_up: float = 0.0  # Pre-roll of a scene that has none [s]
+
+    @staticmethod
+    def of(made: "Node | Added") -> "Added":
+        return made if isinstance(made, Added) else Added((made,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +190,13 @@ class Edits(Part):
         resized: Factor by which an edit of the settings scales the node; attached nodes follow.
         migrate: Updates the JSON object of a node in place; takes the version of the file, the object, and all objects
             by id.  For a kind of a plug-in it is the `version` of the kind that wrote the node.
+        since: First version of project files with nodes of these settings, where `Kind.since` is not enough.
     """
 
     completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node
     resized: Callable[[Settings, Settings], float] = lambda _, __: 1.0
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
+    since: Callable[[Settings], int] = lambda _: 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Moments are steps of `sinew.sim.scene.clock.STEP_TIME` since the start of the si
 import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy.typing as npt
 
@@ -15,6 +15,7 @@ from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.fields.state import Fields
 from sinew.sim.kinds.air import AirTravel, air_travel
 from sinew.sim.owner import Owner
+from sinew.sim.scene.applied import Applied
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node, NodeId, Scene
@@ -47,19 +48,17 @@ class Services(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class World:
-    scene: Scene
+    applied: Applied
+    scene: Scene  # `stepped` of `applied` for systems, `shown` for views
     characters: PosedCharacters
     places: WorldTransforms
     services: Services
-    assets: SceneAssets  # Contents of the files that settings name
-    start_time: float = 0.0  # Scene time at which the simulation starts [s]
     # Of systems that still prepare newer settings, see `Prepares`
     active_settings: Mapping[NodeId, Settings | None] = field(default_factory=dict)
-    source: Scene | None = None  # The scene before its keys were evaluated, if it has any
 
     @property
-    def unevaluated(self) -> Scene:
-        return self.source or self.scene
+    def assets(self) -> SceneAssets:
+        return self.applied.assets
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class StepInputs:
 
     def air_travel(self, node: Node) -> AirTravel | None:
         """From the start of the simulation to the start of the step; None if wind and turbulence have no keys."""
-        return air_travel(node, self.world.start_time, self.time - STEP_TIME)
+        return air_travel(node, self.world.applied.start_time, self.time - STEP_TIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +99,9 @@ class Array:
     Attributes:
         read: Returns the values, shape (N, ...); waits for the GPU.  Values of dead particles are NaN.
         meaning: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for the dead) or
-            "colours" (linear RGBA, not premultiplied); or, constant, "triangles" (indices), "counts" (points of each
-            strand), "texcoords" (v = 0 at the bottom; one per strand), "closest" (three guides of each strand) or
-            "shares" (their weights).
+            "colours" (linear RGBA, not premultiplied) or "normals"; or, constant, "triangles" (indices), "counts"
+            (points of each strand), "texcoords" (v = 0 at the bottom; one per strand), "closest" (three guides of each
+            strand) or "shares" (their weights).
         is_still: Whether the values are constant although others with this meaning change.
         element: Returns one value, without reading the others; None if `read` is as fast.
     """
@@ -254,15 +253,23 @@ class ShowsMoments(abc.ABC):
 class Stoppable:
     """A system that stops when it becomes unstable, and keeps its last valid state."""
 
+    node: Node
+
     @property
     def stopped(self) -> str:
         """Reason why the system has stopped, or ""."""
         return ""
 
     @property
+    def needed_substeps(self) -> int:
+        """Number of substeps without which the system becomes unstable, for kinds with the setting `substeps`."""
+        return 0
+
+    @property
     def warning(self) -> str:
-        """Reason why the settings are insufficient, for instance too few substeps; or ""."""
-        return ""
+        """Reason why the settings are insufficient, or ""; by default too few substeps."""
+        needed, given = self.needed_substeps, getattr(self.node.settings, "substeps", 0)
+        return f"needs {needed:,} substeps to be stable, not {given:,}" if given < needed else ""
 
     def check(self) -> None:
         """Stops the system if it is unstable; waits for the GPU."""
@@ -289,6 +296,14 @@ class Exports:
 
 
 class Measures(abc.ABC):
+    """Ability of systems that measure themselves, for sweeps, reports and the inspector.
+
+    Attributes:
+        units: By name of the quantity, "" for a pure number; the inspector has a row for each.
+    """
+
+    units: ClassVar[Mapping[str, str]] = {}
+
     @abc.abstractmethod
     def measures(self) -> Mapping[str, float]:
         """Returns quantities of the current state, such as the largest strain; waits for the GPU."""

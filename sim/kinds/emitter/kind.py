@@ -27,7 +27,7 @@ ICON = "mdi6.creation-outline"
 LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
 """Height above the ground of effects that need space below them [m]."""
 
-_FIGURE = 1.8
+_CHARACTER = 1.8
 
 _PLACES = frozenset(("source", "aim"))
 """Fields that a preset does not change for an emitter on a surface."""
@@ -44,7 +44,7 @@ _IMAGE = ("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"
 def new_emitter(preset: str, place: AddPlace) -> Node:
     """Returns an emitter on the selected bone or character, else on the ground; "" is the default emitter."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
-    size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
+    size = 1.0 if place.attachment.node else place.fitting(_CHARACTER)
     settings = with_lengths(settings, size)
     name, character = titled(preset) or "Emitter", place.character
     if place.attachment.node:

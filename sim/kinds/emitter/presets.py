@@ -101,14 +101,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
-    """Returns settings with a preset and the same `KEPT_FIELDS`; raises KeyError for an unknown name."""
-    cached = {field: getattr(settings, field) for field in KEPT_FIELDS}
+    """Returns settings with a preset and the same `OWN_FIELDS`; raises KeyError for an unknown name."""
+    cached = {field: getattr(settings, field) for field in OWN_FIELDS}
     return validated(msgspec.structs.replace(EmitterSettings(), **cached), **PRESETS[name])
 
 
-KEPT_FIELDS: tuple[str, ...] = (
+OWN_FIELDS: tuple[str, ...] = (
     "density_bone", "density_texture", "seed", "attractor",
 )  # fmt: skip
 """Fields that a preset does not change."""
 
-PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in KEPT_FIELDS)
+PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in OWN_FIELDS)

@@ -119,6 +119,8 @@ def largest_settings(node: Node) -> EmitterSettings:
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     """The emitter of one node; `emitter` is None until it can be built, and while its surface is missing."""
 
+    units = {"alive": ""}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.emitter: Emitter | None = None

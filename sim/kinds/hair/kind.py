@@ -38,13 +38,13 @@ UNDERCOAT = 1.0
 COVER = 3.0
 """Number of layers of strands with which new hair covers its surface, as far as the limits allow."""
 
-WIDER, CROWD, GUIDES = 3.0, 400_000, 5000
+WIDER, STRANDS, GUIDES = 3.0, 400_000, 5000
 """Limits of new hair: the factor of the thickness, and the numbers of strands and guides."""
 
 COMBED: dict[str, Any] = {"exact_rest": True, "carried": 1.0}
 """Settings of new hair, which keeps its combed shape; older projects lack them."""
 
-_FIGURE = 1.8
+_CHARACTER = 1.8
 
 _FILE = frozenset(("file", "file_scale", "file_up", "file_every", "file_look"))
 _PART = frozenset(("part_across", "part_place", "part_width"))
@@ -75,7 +75,7 @@ def new_hair(preset: str, place: AddPlace) -> Node:
 
 
 def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
-    size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_FIGURE)
+    size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_CHARACTER)
     found = msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
     return found if place.area is None else covering(found, place.area)
 
@@ -90,7 +90,7 @@ def covering(settings: HairSettings, area: float) -> HairSettings:
     more = ratio / wider
     return msgspec.structs.replace(
         settings,
-        children=min(round(settings.children * more), CROWD),
+        children=min(round(settings.children * more), STRANDS),
         guides=min(round(settings.guides * more), GUIDES),
         root_radius=settings.root_radius * wider,
         tip_radius=settings.tip_radius * wider,
@@ -161,7 +161,7 @@ def collides(settings: Settings) -> bool:
     return settings.collide
 
 
-FITTED = {"children": CROWD, "guides": GUIDES, "root_radius": 1.0, "tip_radius": 1.0}
+FITTED = {"children": STRANDS, "guides": GUIDES, "root_radius": 1.0, "tip_radius": 1.0}
 """Settings that grow with the covered area, and their limits."""
 
 

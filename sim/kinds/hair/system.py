@@ -64,6 +64,8 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         missing_text: A sentence about missing inputs, or "".
     """
 
+    units = {"bend": "rad", "stretch": "", "energy": "J/kg", "apart": "m", "apart_mean": "m"}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.strands: Strands | None = None

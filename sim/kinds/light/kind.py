@@ -8,13 +8,13 @@ from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Form, Kind
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
-from sinew.sim.scene.view import LAMP_INTENSITY
+from sinew.sim.scene.view import LIGHT_INTENSITY
 
 ICON = "mdi6.lightbulb-outline"
 
 
 def new_light(place: AddPlace) -> Node:
-    camera, intensity = place.view.camera, LAMP_INTENSITY[place.scene.view.look]
+    camera, intensity = place.view.camera, LIGHT_INTENSITY[place.scene.view.look]
     if place.attachment.node:
         settings = LightSettings(intensity=intensity)
         return Node(id="", name="Light", attachment=place.attachment, settings=settings)
@@ -33,7 +33,7 @@ def key_light(model: CharacterModel, _node: Node, scene: Scene) -> tuple[Node, .
     centre = (model.mesh.bounds.lo + model.mesh.bounds.hi) / 2.0
     x, z = glm.dvec2(float(centre[0]), float(centre[2])) + (0.9 * aside + 1.15 * ahead) * size
     position = (x, 1.45 * size, z)
-    light = LightSettings(reach=1.9 * size, intensity=LAMP_INTENSITY[scene.view.look])
+    light = LightSettings(reach=1.9 * size, intensity=LIGHT_INTENSITY[scene.view.look])
     return (Node(id="", name="Light", transform=Transform(position=position), settings=light),)
 
 

@@ -44,10 +44,10 @@ TURN, POLL = 0.02, 0.004
 
 class ViewSource(Protocol):
     def prepare(self) -> int:
-        """Updates the engine to the current scene; returns its version, see `Engine.version`."""
+        """Applies the current scene to the engine, once in a turn; returns the version of its views."""
 
     def set_up(self, now: float) -> None:
-        """Updates the engine to the current scene and playhead, at monotonic time `now` [s]."""
+        """Shows the moment of the playhead, at monotonic time `now` [s]; follows `prepare`."""
 
     def render_view(self) -> RenderView: ...
 
@@ -184,7 +184,9 @@ class RenderScheduler:
             self._context.invalidate()
             self._picture.passes.get(SamplePass).show(output, self._sample)
             return True
-        if target == self._last_target and self._postpones(source):
+        is_drawn = pending is not None and pending.size == output.size
+        version = self._version if is_drawn else source.prepare()
+        if target == self._last_target and self._postpones(source, version):
             return False
         self._last_target, self._settles = target, math.inf
         begun, own = time.monotonic(), self._timers.own_time
@@ -236,6 +238,7 @@ class RenderScheduler:
     def _complete_image(self, source: ViewSource) -> Generator[Delay, None, bool]:
         """Draws a full image in steps; returns True if the window must be painted now, also with another step."""
         self._settles, self._begun = math.inf, time.monotonic()
+        source.prepare()
         source.set_up(self._begun)
         render_view, step = source.render_view(), source.step
         if self._timers.enabled and self.takes_one_go(render_view):
@@ -259,6 +262,7 @@ class RenderScheduler:
         """
         assert self._last_target is not None
         size, samples = self._last_target[1], self._picture.passes.get(SamplePass)
+        source.prepare()
         source.set_up(time.monotonic())
         render_view, step = source.render_view(), source.step
         if self._sample and step != self._step:
@@ -301,7 +305,7 @@ class RenderScheduler:
         if self._is_software:
             self._cost, self._last = math.inf, time.monotonic()
 
-    def _postpones(self, source: ViewSource) -> bool:
-        if self.pending is None and (version := source.prepare()) != self._version:
+    def _postpones(self, source: ViewSource, version: int) -> bool:
+        if self.pending is None and version != self._version:
             self.postponed, self._version = self.shader_warmup.is_needed(source.render_view()), version
         return self.postponed

@@ -138,6 +138,10 @@ def test_pins_weight_and_stretched_starts_are_reported(context: Context, library
     cloth = Cloth(context, library, STABLE)
     cloth.step()
     cloth.pins.set_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
+    assert "its pins move 3 m within a step, further than the fabric can follow; a start of" in stopped(cloth)
+    cloth = Cloth(context, library, msgspec.structs.replace(STABLE, stretch_limit=1.05))
+    cloth.step()
+    cloth.pins.set_targets(cloth.model.positions + np.array([0.2 * cloth.model.extent, 0.0, 0.0]))
     assert "its pins pull further than the fabric can follow; fewer pins" in stopped(cloth)
     heavy = msgspec.structs.replace(STABLE, stretch_limit=1.01, gravity=(0.0, -400.0, 0.0))
     reason = "beyond 1.01 times its length under weight, wind or colliders; a stiffer"

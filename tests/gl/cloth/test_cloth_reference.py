@@ -19,7 +19,7 @@ from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, reference_run, run, springs
 from tests.oracles import cloth as reference
 
@@ -58,7 +58,7 @@ def expected_sheet(name: str) -> reference.Particles:
     return reference_run(build_cloth(CASES[name]), CASES[name], STEPS)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("name", CASES)
 def test_a_sheet_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     cloth = Cloth(context, library, CASES[name])
@@ -137,7 +137,7 @@ def expected_fall(in_order: bool) -> reference.Particles:
     return reference_run(build_cloth(FALLING), FALLING, STEPS, arranged(colliders())[0] if in_order else colliders())
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_sheet_falls_on_colliders_as_the_reference(context: Context, library: ShaderLibrary, in_order: bool) -> None:
     states, layout = arranged(colliders()) if in_order else (colliders(), ANY_ORDER)
@@ -236,7 +236,7 @@ def uneven_mesh() -> ClothSurface:
     return ClothSurface(flat.positions + shift, flat.texcoords, flat.triangles)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("mesh", [False, True])
 def test_layers_touch_as_in_the_reference(context: Context, library: ShaderLibrary, mesh: bool) -> None:
     friction = 0.5

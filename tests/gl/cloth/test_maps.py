@@ -21,7 +21,7 @@ from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run, springs
 from tests.gl.cloth.test_cloth_reference import uneven_surface
 from tests.oracles import cloth as reference
@@ -119,7 +119,7 @@ def test_all_maps_together_are_as_in_the_reference(context: Context, library: Sh
     release(cloth, inputs, buffer)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_a_weight_of_one_is_a_pin_and_less_pulls(context: Context, library: ShaderLibrary) -> None:
     corners = np.zeros(72)
     corners[[0, 8]] = 1.0
@@ -143,7 +143,7 @@ def test_a_weight_of_one_is_a_pin_and_less_pulls(context: Context, library: Shad
     cloth.release()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_the_largest_distance_is_never_exceeded(context: Context, library: ShaderLibrary) -> None:
     random = np.random.default_rng(5)
     limits = np.float16(random.choice([0.0, 0.003, 0.05, 0.2], 72)).astype(float)
@@ -187,7 +187,7 @@ def test_a_distance_that_is_painted_far_away_pulls_particles_back_without_a_stop
     cloth.release()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_friction_on_a_slope(context: Context, library: ShaderLibrary) -> None:
     slope, friction = 0.5, 0.8
     turn = np.array([0.0, 0.0, np.sin(slope / 2.0), np.cos(slope / 2.0)])
@@ -208,7 +208,7 @@ def test_friction_on_a_slope(context: Context, library: ShaderLibrary) -> None:
     release(cloth, inputs, buffer)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("is_mesh", [False, True])
 def test_a_free_cloth_keeps_its_momentum(context: Context, library: ShaderLibrary, is_mesh: bool) -> None:
     random = np.random.default_rng(7)

@@ -43,7 +43,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.shader_files import make_library
 from tests.model_samples import mesh_of, model_of
 from tests.oracles.skin import signed_distances, winding_numbers
@@ -255,7 +255,7 @@ def shower(**settings: Any) -> Node:
     )  # fmt: skip
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("response", [CollisionResponse.BOUNCE, CollisionResponse.DIE, CollisionResponse.STICK])
 def test_no_particle_passes_a_thin_box(context: Context, response: CollisionResponse) -> None:
     engine = made(context, box((2.0, 0.005, 2.0), 8), shower(collision=response, cone_angle=40.0))
@@ -268,7 +268,7 @@ def test_no_particle_passes_a_thin_box(context: Context, response: CollisionResp
     engine.release()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("mode", [EmissionMode.RATE, EmissionMode.FULL])
 def test_newborn_particles_meet_the_skin_in_their_first_step(context: Context, mode: EmissionMode) -> None:
     """They are born above a plate, or in it, and would be below it at the end of the step."""
@@ -285,7 +285,7 @@ def test_newborn_particles_meet_the_skin_in_their_first_step(context: Context, m
         engine.release()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_a_particle_bounces_off_a_skin_as_in_double_precision(context: Context) -> None:
     """It falls on a tilted plate; flight, moment of the impact, restitution and friction are known."""
     angle, friction, restitution = 0.3, 0.1, 0.6
@@ -326,7 +326,7 @@ def sheet(**settings: Any) -> Node:
     )  # fmt: skip
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("solver", list(ClothSolving))
 @pytest.mark.parametrize("friction", [0.2, 0.8])
 def test_friction_on_a_slope(context: Context, friction: float, solver: ClothSolving) -> None:
@@ -362,7 +362,7 @@ def test_only_chosen_sections_collide_and_wrong_ones_are_reported(context: Conte
         engine.release()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("solver", list(HairSolver))
 def test_hair_stays_outside(context: Context, solver: HairSolver) -> None:
     hair = Node(
@@ -381,7 +381,7 @@ def test_hair_stays_outside(context: Context, solver: HairSolver) -> None:
     engine.release()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("solver", list(HairSolver))
 def test_hair_on_a_plate_is_as_on_a_plane(context: Context, solver: HairSolver) -> None:
     """The plane is that of the double precision tests of hair; distances from the plate are those of float64."""

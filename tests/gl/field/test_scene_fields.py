@@ -34,7 +34,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 from sinew.sim.scene.world_transforms import WorldTransforms
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.oracles.fields import fields_at
 
 TYPE, SHAPE, SOURCE = FieldType, FieldShape, FieldSource
@@ -108,7 +108,7 @@ def test_the_samples_are_those_of_float64(context: Context, library: ShaderLibra
     fields.texture.release()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_places_of_strands_are_those_of_single_particles(context: Context, library: ShaderLibrary) -> None:
     random, knots, count = np.random.default_rng(2), 5, 6
     roots = np.zeros((count, 4, 4), np.float32)
@@ -192,7 +192,7 @@ def states(engine: Engine) -> dict[str, bytes]:
     return engine.simulation.states()
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_fields_change_the_bits_of_the_nodes_that_they_act_on_and_no_others(context: Context) -> None:
     results = {}
     for name, fields in {
@@ -225,7 +225,7 @@ def test_both_back_ends_give_the_same_bits(settings: FieldSettings, context: Con
     assert results[0] == results[1]
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_a_restored_step_continues_with_the_same_bits(context: Context) -> None:
     carrier = Node(id="p", transform=Transform(position=(0.2, 0.0, 0.0)), settings=EmitterSettings(rate=0.0))
     fields = [

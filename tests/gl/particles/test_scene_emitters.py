@@ -286,7 +286,7 @@ def test_stateless_emitters_follow_the_time_in_both_directions(engine: Engine) -
     engine.advance(1 * STEP_TIME)
     engine.refresh(0.0)
     assert system(engine).read().tobytes() == played[22]
-    engine.simulation.start_time = 10 * STEP_TIME
+    engine.stage.start_time = 10 * STEP_TIME
     engine.advance(15 * STEP_TIME)
     engine.refresh(0.0)
     assert system(engine).step_count == 5

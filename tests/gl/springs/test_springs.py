@@ -38,7 +38,7 @@ from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.colliders.test_skin import ball, box
 from tests.gl.springs.rig import NAMES, PARENTS, SPRINGS, tailed
 from tests.model_samples import mesh_of, model_of
@@ -266,7 +266,7 @@ FIELDS = [
 """A field whose axis points down, and the tangent of the angle at which it holds the lone joint."""
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("drag", [0.0, 30.0])
 @pytest.mark.parametrize(("field", "tangent"), FIELDS)
 def test_fields_hold_a_joint_at_the_known_angle(
@@ -287,7 +287,7 @@ def test_fields_hold_a_joint_at_the_known_angle(
     assert -y / x == pytest.approx(tangent, rel=1e-4)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_fields_act_on_chosen_bones_of_a_run_and_leave_others_alone(context: Context, engine: Engine) -> None:
     """Each at its tip, also far from the origin; a field that a turned bone carries is left out."""
     there, model = Transform(position=(1000.0, 0.0, 0.0)), replace(tailed(), clips=())
@@ -356,7 +356,7 @@ def test_both_back_ends_give_the_same_bits(context: Context) -> None:
     assert found[0] == found[1]
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("nodes", [(springs(),), (springs(COLLIDING), BALL), (springs(COLLIDING), BODY, SKIN), (
     springs(COLLIDING), springs(msgspec.structs.replace(TAIL, roots="tail_3"), "t"), BALL, GUSTS)])  # fmt: skip
 def test_a_restored_state_gives_the_same_bits(context: Context, engine: Engine, nodes: tuple[Node, ...]) -> None:
@@ -439,7 +439,7 @@ def test_a_bone_rests_on_a_capsule_at_the_known_angle(context: Context, engine: 
     assert math.degrees(math.atan2(-y, x)) == pytest.approx(expected, abs=0.02)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_a_bone_rests_on_a_skin_at_the_known_angle(context: Context, engine: Engine) -> None:
     """As on the capsule; then the skin rises by 3 cm a step, and the bone goes with it."""
     system = start(engine, lone(stiffness=0.0, gravity=(0.0, -1.0, 0.0), radius=0.05))

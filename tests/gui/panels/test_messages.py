@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sinew.widgets.messages import KEPT, Message, Messages, Severity
+from sinew.widgets.messages import MESSAGES_MAX, Message, Messages, Severity
 
 FIRST = Message(Severity.WARNING, "texture coat.tga not found", "models/dude.ezm", 1_700_000_000.0)
 SECOND = Message(Severity.ERROR, "two\nlines", "C:\\models\\crate.ezm", 1_700_000_001.0)
@@ -55,11 +55,11 @@ def test_visible_or_selected_messages_are_copied_and_all_cleared(messages, qtbot
 def test_the_oldest_of_too_many_are_removed(qtbot):
     messages = Messages()
     qtbot.addWidget(messages)
-    for number in range(KEPT + 5):
+    for number in range(MESSAGES_MAX + 5):
         messages.add(Message(Severity.WARNING, str(number)))
-    assert len(messages.messages) == KEPT
+    assert len(messages.messages) == MESSAGES_MAX
     assert messages.messages[0].text == "5"
-    assert messages.counts[Severity.WARNING] == KEPT
+    assert messages.counts[Severity.WARNING] == MESSAGES_MAX
 
 
 def test_messages_are_counted_as_unread_while_the_panel_is_hidden(messages, qtbot):

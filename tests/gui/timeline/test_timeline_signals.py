@@ -26,7 +26,6 @@ def test_setters_show_their_values_and_emit_nothing(timeline, log, clips):
     timeline.set_playing(True, -1)
     timeline.set_playback(PlaybackSettings(loop=LoopMode.ONCE, speed=-2.0, in_point=0.2, out_point=0.8))
     timeline.set_bind_pose(True)
-    timeline.notice.set_notice("real time")
     timeline.ruler.empty_text = "Nothing here"
     timeline.set_clips([], "")
     QApplication.processEvents()

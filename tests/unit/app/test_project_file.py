@@ -163,7 +163,7 @@ def test_a_wrong_value_is_refused_by_its_path(folder):
         (("nodes", 0, "model", "path"), "a\0b", "$.nodes[0].model.path"),
         (("playback", "in_point"), "x", '$.playback.in_point: "x" is not allowed; allowed: '),
         (("state", "camera", "pitch"), 91, "$.state.camera.pitch: 91 is not allowed; allowed: a number from -90 to 90"),
-        (("version",), 4, "$.version: 4 is newer than this program reads (up to 3)"),
+        (("version",), 5, "$.version: 5 is newer than this program reads (up to 4)"),
         (("version",), True, "$.version: true is not allowed"),
         (("version",), 0, "$.version: version 0 is too old to be read"),
         (("format",), "other", "$.format: is not a Sinew project"),

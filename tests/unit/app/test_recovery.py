@@ -14,6 +14,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import campaign
 from tests.processes import finished, started
 
 INTENSITY = ParamRef("light-1", "light", "intensity")
@@ -280,6 +281,8 @@ def save_for_ever(first, report):
 
 seen, litter, interrupted = set(), 0, 0
 for turn in range(60):
+    if turn >= int(sys.argv[2]) and interrupted and len(seen) == 2:
+        break
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -304,7 +307,7 @@ print(os.listdir(path.parent))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("kills", [6, campaign(60)])
 @pytest.mark.skipif(sys.platform == "win32", reason="kills forked processes")
-def test_sixty_kills_lose_nothing(tmp_path: Path):
-    assert finished("-c", SAVER, tmp_path / "a.sinew") == (0, "['a.sinew']\n", "")
+def test_kills_lose_nothing(tmp_path: Path, kills: int):
+    assert finished("-c", SAVER, tmp_path / "a.sinew", kills) == (0, "['a.sinew']\n", "")

@@ -255,6 +255,7 @@ def test_the_key_of_a_bake_contains_the_motions(wave: Path, humanoid: CharacterM
     from sinew.sim.cache.keys import node_keys
     from sinew.sim.kinds.cloth.settings import ClothSettings
     from sinew.sim.kinds.contract import World
+    from sinew.sim.scene.applied import Applied
     from sinew.sim.scene.scene import Attachment
     from sinew.sim.scene.world_transforms import WorldTransforms
 
@@ -265,7 +266,8 @@ def test_the_key_of_a_bake_contains_the_motions(wave: Path, humanoid: CharacterM
         animated = animated_model(humanoid, settings, {wave: source} if source is not None else {})[0]
         characters = {"m": SimpleNamespace(model=humanoid, pose=None)}
         assets = SceneAssets(animated={"m": animated})
-        return node_keys(World(scene, characters, WorldTransforms(scene, {}), None, assets))["c"]  # type: ignore[arg-type]
+        world = World(Applied(scene, scene, scene, assets=assets), scene, characters, WorldTransforms(scene, {}), None)  # type: ignore[arg-type]
+        return node_keys(world)["c"]
 
     source = load_model(wave)
     assert key(source) == key(load_model(wave))

@@ -215,7 +215,7 @@ def test_the_cloth_of_a_section_hangs_from_its_top_and_is_stable(sheet):
     settings = made.settings
     surface = surface_of_mesh(upright_mesh(sheet), "flag", name="sheet")
     cloth = build_cloth(settings, surface, node_matrix(made.transform))
-    held = pin_flags(settings.pins, settings.pin_list, cloth.particle_count, None)
+    held = pin_flags(settings.pins, settings.pin_list, cloth.particle_count, 0)
     assert settings.pins is PinPreset.NONE
     np.testing.assert_array_equal(held, cloth.positions[:, 1] == 1.0)
     assert stability(cloth, settings).ratio <= 0.8
@@ -313,12 +313,12 @@ def test_presets_of_pins() -> None:
         (PinPreset.BORDER, [0, 1, 2, 3, 4, 7, 8, 9, 10, 11]),
         (PinPreset.ALL, list(range(12))),
     ):
-        assert np.flatnonzero(pin_flags(preset, "", 12, GRID)).tolist() == expected
+        assert np.flatnonzero(pin_flags(preset, "", 12, GRID.rows)).tolist() == expected
 
 
 def test_listed_pins_are_added_and_taken_away() -> None:
-    assert np.flatnonzero(pin_flags(PinPreset.TOP, "5, 7-9 -1 -8 400", 12, GRID)).tolist() == [0, 2, 3, 5, 7, 9]
-    assert np.flatnonzero(pin_flags(PinPreset.TOP, "2", 5, None)).tolist() == [2]
+    assert np.flatnonzero(pin_flags(PinPreset.TOP, "5, 7-9 -1 -8 400", 12, GRID.rows)).tolist() == [0, 2, 3, 5, 7, 9]
+    assert np.flatnonzero(pin_flags(PinPreset.TOP, "2", 5, 0)).tolist() == [2]
 
 
 def test_lists_that_cannot_be_read_are_refused() -> None:
@@ -342,8 +342,8 @@ def test_later_entries_of_a_list_count(written: list[tuple[int, int, bool]]) -> 
 @given(st.sets(st.integers(0, 11)), st.sets(st.integers(0, 11)))
 def test_toggling_toggles_exactly_those(first: set[int], second: set[int]) -> None:
     text = pin_list_text([(number, number, True) for number in sorted(first)])
-    flags = pin_flags(PinPreset.CORNERS, text, 12, GRID)
-    later = pin_flags(PinPreset.CORNERS, toggled_pin_list(text, flags, second), 12, GRID)
+    flags = pin_flags(PinPreset.CORNERS, text, 12, GRID.rows)
+    later = pin_flags(PinPreset.CORNERS, toggled_pin_list(text, flags, second), 12, GRID.rows)
     assert set(np.flatnonzero(flags != later)) == second
 
 

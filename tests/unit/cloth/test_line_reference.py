@@ -12,6 +12,7 @@ from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.springs import SpringKind, mesh_springs
 from sinew.sim.kinds.cloth.surface import ClothSurface
+from tests.conftest import campaign
 from tests.oracles.cloth import Actions, Particles
 from tests.oracles.cloth_lines import bending_matrix, run, strains, thomas
 
@@ -52,7 +53,7 @@ def test_a_strip_hangs_as_long_as_its_weight_makes_it() -> None:
     assert found.positions[:, 1].min() == pytest.approx(-1.0367875, abs=1e-6)
 
 
-@pytest.mark.parametrize("stiffness", [2e-5, 2e-4])
+@pytest.mark.parametrize("stiffness", [campaign(2e-5), 2e-4])
 def test_a_cantilever_bends_as_the_elastica(stiffness: float) -> None:
     cell = 0.2 / 32
     settings = ClothSettings(**STRIP | {
@@ -92,8 +93,13 @@ def test_a_shaken_free_sheet_keeps_its_momenta() -> None:
     assert np.linalg.norm(after - before) < 5e-3 * np.linalg.norm(before)
 
 
-@pytest.mark.parametrize("substeps", [1, 8, 32])
-@pytest.mark.parametrize("stiffness", [1e2, 1e5, 1e8])
+@pytest.mark.parametrize(
+    ("stiffness", "substeps"),
+    [
+        (1e2, 1), (1e5, 8), (1e8, 1),
+        *(campaign(*pair) for pair in ((1e2, 8), (1e2, 32), (1e5, 1), (1e5, 32), (1e8, 8), (1e8, 32))),
+    ],
+)  # fmt: skip
 def test_it_stays_finite_from_any_state(stiffness: float, substeps: int) -> None:
     settings = ClothSettings(**STRIP | {
         "columns": 10, "rows": 10, "width": 1.0, "pins": PinPreset.CORNERS, "air_drag": 0.0,
@@ -118,7 +124,8 @@ def test_a_held_edge_carries_the_weight_of_the_sheet() -> None:
     assert float(found.max()) == pytest.approx(expected, rel=0.03)
 
 
-def test_the_swing_converges_with_the_substeps() -> None:
+@pytest.mark.parametrize(("most", "fewer"), [(40, (5, 10, 20)), campaign(128, (10, 20, 40))])
+def test_the_swing_converges_with_the_substeps(most: int, fewer: tuple[int, ...]) -> None:
     def swing(substeps: int) -> np.ndarray:
         settings = ClothSettings(**STRIP | {
             "columns": 13, "rows": 13, "width": 1.0, "placement": ClothPlacement.FLAT, "pins": PinPreset.CORNERS,
@@ -126,8 +133,8 @@ def test_the_swing_converges_with_the_substeps() -> None:
         })  # fmt: skip
         return run(build_cloth(settings), settings, 12).positions
 
-    exact = swing(128)
-    apart = [float(np.sqrt(np.mean((swing(count) - exact) ** 2))) for count in (10, 20, 40)]
+    exact = swing(most)
+    apart = [float(np.sqrt(np.mean((swing(count) - exact) ** 2))) for count in fewer]
     assert apart[0] > 1.5 * apart[1] > 2.0 * apart[2]
 
 
@@ -191,6 +198,7 @@ def test_bending_of_a_mesh_ignores_how_it_lies() -> None:
     assert rows.weights == pytest.approx(turned.weights, rel=1e-6, abs=1e-6 * np.abs(rows.weights).max())
 
 
+@pytest.mark.campaign
 def test_a_mesh_hangs() -> None:
     settings = ClothSettings(
         solver=ClothSolving.LINES, source=ClothSource.MESH, pin_list="0-8", stretch_stiffness=1e4, density=0.2,

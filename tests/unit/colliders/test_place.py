@@ -34,6 +34,7 @@ from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms, rigid_frames
+from tests.conftest import campaign
 from tests.oracles.collider_motion import world_points
 from tests.oracles.shapes import signed_distance
 from tests.oracles.sweep import SWEEP_SLOP
@@ -298,7 +299,7 @@ def test_few_colliders_are_close_to_the_skin() -> None:
     assert np.abs(union_distance(model, few, 1.0)).max() < 0.25
 
 
-@pytest.mark.parametrize("name", ["ezm/character/character.ezm", "gltf/Fox/glTF-Binary/Fox.glb"])
+@pytest.mark.parametrize("name", ["ezm/character/character.ezm", campaign("gltf/Fox/glTF-Binary/Fox.glb")])
 def test_none_sticks_out_of_its_limb(assets: Path, name: str) -> None:
     model, fitted = fitted_to(assets / name, 1.0)
     directions = np.random.default_rng(0).normal(size=(300, 3))

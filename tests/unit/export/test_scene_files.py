@@ -429,7 +429,7 @@ def test_values_that_a_format_cannot_store_are_reported(suffix: str, tmp_path: P
 
 
 def test_a_video_in_memory_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sinew.sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
+    monkeypatch.setattr("sinew.sim.export.video_file.BUFFERED_BYTES", 3 * 3 * 64)
     cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
     for _ in range(3):
         cache.add(np.zeros((8, 8, 3), np.uint8))

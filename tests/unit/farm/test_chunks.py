@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sinew.app.failure.errors import CommandError
 from sinew.app.farm.chunks import RETRIES, Chunk, WorkerLost, better_size, run_chunks
-from sinew.app.farm.parts import finished_chunks, without
+from sinew.app.farm.parts import finished_chunks
 from sinew.app.farm.task import Report, TaskResult
 
 START, ITEM = 1.4, 0.5  # [s]
@@ -131,13 +131,6 @@ def test_failures_can_be_kept() -> None:
         largest=1, keeps_failed=True,
     )  # fmt: skip
     assert sorted(taken) == [((item, item), item % 2) for item in range(5)]
-
-
-def test_options_are_left_out_with_their_values() -> None:
-    words = ["a.sinew", "--workers", "2", "--set", "Cape.x=1", "--output=b.csv", "--progress", "--size", "1x1"]
-    assert without(words, {"--workers": 1, "--output": 1, "--progress": 0}) == [
-        "a.sinew", "--set", "Cape.x=1", "--size", "1x1",
-    ]  # fmt: skip
 
 
 def test_parts_are_known_by_their_names(tmp_path: Path) -> None:

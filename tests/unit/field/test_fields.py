@@ -9,7 +9,6 @@ import pytest
 from sinew.app.project.node_names import renamed_links
 from sinew.app.project.node_text import nodes_of, nodes_text
 from sinew.app.project.project_file import load_project, save_project
-from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.keys import digest, node_keys
 from sinew.sim.fields.pack import pack_fields
 from sinew.sim.fields.state import FieldShape, FieldType
@@ -24,6 +23,7 @@ from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.run.simulation import SharedServices
+from sinew.sim.scene.applied import Applied
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.params import params_of
@@ -46,7 +46,7 @@ def field(settings: FieldSettings = PLAIN, **changes: object) -> Node:
 
 def world(*nodes: Node) -> World:
     scene = Scene(nodes=nodes)
-    return World(scene, {}, WorldTransforms(scene, {}), SharedServices(None, None), SceneAssets())
+    return World(Applied(scene, scene, scene), scene, {}, WorldTransforms(scene, {}), SharedServices(None, None))
 
 
 def test_vortices_have_the_speeds_of_the_sources() -> None:

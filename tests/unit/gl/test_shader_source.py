@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sinew.sim.gl.errors import ShaderError, ShaderMessage
-from sinew.sim.gl.kernel_text import KernelText, capture_text
+from sinew.sim.gl.kernel_text import KernelText, capture_text, compute_text
 from sinew.sim.gl.program_build import parse_log
 from sinew.sim.gl.record import RecordError, record
 from sinew.sim.gl.shader_source import INJECTED, resolve
@@ -190,7 +190,8 @@ def test_both_sides_are_declared_and_main_calls_the_function() -> None:
     assert lines[5:8] == ["in vec4 a_weights;", "in uvec4 a_joints;", "in int a_bone;"]
     assert lines[8:10] == ["out vec3 o_position;", "out float o_inv_mass;"]
     assert text.captures == ("o_position", "o_inv_mass", "o_velocity", "o_age")
-    assert text.tail == "void main() { run(gl_VertexID); }\n"
+    calls = ["run(gl_VertexID);", *(f"{name} = flush_denormals({name});" for name in text.captures)]
+    assert text.tail.splitlines() == ["void main() {", *calls, "}"]
     assert "flat out uvec4 o_ids;" in capture_text([], [record("Ids", ids=(4, "u4")).dtype]).head
 
 
@@ -199,8 +200,19 @@ def test_a_vertex_for_several_records_calls_once_for_each_and_captures_them_in_t
     text = capture_text([value], [value], per_vertex=2)
     assert text.captures == ("o_value_lane0", "o_value_lane1")
     assert {"in vec4 a_value_lane1;", "out vec4 o_value_lane1;", "vec4 a_value;"} <= set(text.head.splitlines())
-    second = ["a_value = a_value_lane1;", "run(2 * gl_VertexID + 1);", "o_value_lane1 = o_value;", "}"]
+    second = ["a_value = a_value_lane1;", "run(2 * gl_VertexID + 1);", "o_value_lane1 = flush_denormals(o_value);", "}"]
     assert text.tail.splitlines()[-4:] == second
+
+
+def test_an_output_that_a_kernel_does_not_set_is_named() -> None:
+    files = {
+        "a.glsl": "void run(int id) {\n    o_position = vec3(0.0); // o_velocity\n    o_age = o_inv_mass = 1.0;\n}\n"
+    }
+    for around in (capture_text([], [PARTICLE]), compute_text([], [PARTICLE])):
+        with pytest.raises(ShaderError, match=r"a\.glsl.*sets no o_velocity; a kernel sets all fields"):
+            resolve("a.glsl", files.__getitem__, around=around)
+    files["a.glsl"] += "void more() { o_velocity = vec3(0.0); }\n"
+    assert resolve("a.glsl", files.__getitem__, around=around).files == ("a.glsl",)
 
 
 @pytest.mark.parametrize("field", [("wide", "f4", 5), ("matrix", "f4", (2, 2)), ("text", "S4")])

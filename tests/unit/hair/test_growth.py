@@ -26,7 +26,7 @@ from sinew.sim.kinds.hair.growth import (
 )
 from sinew.sim.kinds.hair.guide_looks import guide_colours, widths_of
 from sinew.sim.kinds.hair.imported import details, largest_turns, smooth_curves
-from sinew.sim.kinds.hair.kind import CROWD, HAIR, WIDER, covering, new_hair
+from sinew.sim.kinds.hair.kind import HAIR, STRANDS, WIDER, covering, new_hair
 from sinew.sim.kinds.hair.presets import PRESETS, with_preset
 from sinew.sim.kinds.hair.roots import Roots, RootSurface, nearest_guides, unit
 from sinew.sim.kinds.hair.settings import MAPPED, HairSettings, HairSource, ImageChannel, Region
@@ -252,7 +252,7 @@ def test_hair_on_a_larger_skin_has_more_and_thicker_strands() -> None:
     assert found.children > FUR.children
     assert found.root_radius > FUR.root_radius
     most = covering(FUR, 1e6)
-    assert (most.children, most.root_radius) == (CROWD, WIDER * FUR.root_radius)
+    assert (most.children, most.root_radius) == (STRANDS, WIDER * FUR.root_radius)
     bare = msgspec.structs.replace(FUR, children=0)
     assert covering(bare, 1e6) is bare
 

@@ -1,4 +1,4 @@
-"""Options, defaults and choices of the commands are as stored; stored command lines are parsed to the same values."""
+"""Options, defaults and choices of commands are as stored; stored command lines are parsed to the same values."""
 
 import argparse
 import enum
@@ -7,18 +7,27 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sinew.app.cli import main as cli
+from sinew.app.jobs.job import Value, words_of
+from sinew.app.jobs.render import BurnIn
 from sinew.app.plugins import plugins
 
 STORED = json.loads((Path(__file__).parents[2] / "data" / "commands.json").read_text(encoding="utf-8"))
 
 
 def plain(value: Any) -> Any:
+    """A value as it was stored: spans and sizes as lists, and nothing for what is off."""
+    if isinstance(value, BurnIn):
+        return list(value.words()) if value.burn_in else None
+    if isinstance(value, Value):
+        return list(msgspec.structs.astuple(value))
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    return value.value if isinstance(value, enum.Enum) else str(value) if isinstance(value, Path) else value
+    value = value.value if isinstance(value, enum.Enum) else str(value) if isinstance(value, Path) else value
+    return None if value == "" else value
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
@@ -48,7 +57,7 @@ def test_options_defaults_and_choices_are_as_stored(command: str) -> None:
         if action.option_strings
     }  # fmt: skip
     assert {name: found.get(name) for name in stored if name != "arguments"} == {
-        name: record for name, record in stored.items() if name != "arguments"
+        name: {**record, "default": plain(record["default"])} for name, record in stored.items() if name != "arguments"
     }
     assert [action.nargs for action in actions if not action.option_strings] == stored["arguments"]
 
@@ -67,4 +76,7 @@ def test_command_lines_are_parsed_as_stored(line: dict[str, Any], monkeypatch: p
     stored = STORED["options"][command]
     defaults = {name: record["default"] for name, record in stored.items() if name != "arguments"}
     found = values_of(command, got[0])
-    assert {name: found[name] for name in ("argument", *defaults)} == {**defaults, **line["values"]}
+    wanted = {name: plain(value) for name, value in {**defaults, **line["values"]}.items()}
+    assert {name: found[name] for name in ("argument", *defaults)} == wanted
+    assert cli.main(words_of(got[0])) == 0
+    assert got[1] == got[0], "words and jobs are converted in both directions"

@@ -22,7 +22,7 @@ from sinew.sim.kinds.emitter.births import (
 )
 from sinew.sim.kinds.emitter.block import drag_terms
 from sinew.sim.kinds.emitter.particles import TABLE_SIZE, life_table
-from sinew.sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, with_preset
+from sinew.sim.kinds.emitter.presets import OWN_FIELDS, PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sinew.sim.kinds.emitter.source import missing_source, reach_of, source_box
 from sinew.sim.maths.curl_noise import pattern_at
@@ -148,7 +148,7 @@ def test_a_preset_of_ones_own_comes_back() -> None:
     smoke = with_preset(EmitterSettings(), "Smoke")
     assert with_preset(smoke, "Fire") == with_preset(EmitterSettings(), "Fire")
     assert validated(EmitterSettings(), **{field: getattr(smoke, field) for field in PRESET_FIELDS}) == smoke
-    assert set(PRESET_FIELDS) | set(KEPT_FIELDS) == {record.name for record in params_of(EmitterSettings)}
+    assert set(PRESET_FIELDS) | set(OWN_FIELDS) == {record.name for record in params_of(EmitterSettings)}
 
 
 def test_what_no_emitter_can_be_made_of_is_named() -> None:

@@ -26,6 +26,7 @@ from sinew.sim.kinds.emitter.system import largest_settings
 from sinew.sim.kinds.keyable import curve_fault, key_refusal
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.maths.gusts import gusts_at
+from sinew.sim.scene.applied import Applied
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key, KeyMode, with_key
 from sinew.sim.scene.keyed import KeyedScene, jumped, variants
@@ -242,7 +243,8 @@ def test_a_key_of_every_keyable_setting_is_valid_and_evaluates() -> None:
 
 def world_of(scene: Scene) -> World:
     evaluated = KeyedScene().at(scene, 0.7)
-    return World(evaluated, {}, WorldTransforms(evaluated, {}), SimpleNamespace(), SimpleNamespace(), source=scene)  # type: ignore[arg-type]
+    applied = Applied(scene, evaluated, evaluated, 0.7, 0.7, SimpleNamespace())  # type: ignore[arg-type]
+    return World(applied, evaluated, {}, WorldTransforms(evaluated, {}), SimpleNamespace())  # type: ignore[arg-type]
 
 
 def test_cached_steps_depend_on_the_curves_and_not_on_the_moment() -> None:
@@ -251,7 +253,7 @@ def test_cached_steps_depend_on_the_curves_and_not_on_the_moment() -> None:
     cloth, ball = Node(id="c", settings=ClothSettings(), curves=(wind,)), Node(id="b", settings=ColliderSettings())
     key = node_keys(world_of(Scene(nodes=(cloth, ball, LAMP))))["c"]
     world = world_of(Scene(nodes=(cloth, ball, LAMP)))
-    later = dataclasses.replace(world, scene=KeyedScene().at(world.unevaluated, 0.2))
+    later = dataclasses.replace(world, scene=KeyedScene().at(world.applied.allowed, 0.2))
     assert node_keys(later)["c"] == key
     assert node_keys(world_of(Scene(nodes=(cloth, ball))))["c"] == key, "a keyed light changes no step"
     other = structs.replace(cloth, curves=(with_key(wind, Key(1.0, 2.5)),))

@@ -24,6 +24,7 @@ from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.kinds.partners import partners
+from sinew.sim.scene.applied import Applied
 from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -33,13 +34,8 @@ from tests.permissions import OWN
 def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
     characters = {node: SimpleNamespace(model=model, pose=None) for node, model in source.models.items()}
     scene = source.scene if scene is None else scene
-    return World(
-        scene,
-        characters,
-        WorldTransforms(scene, characters),
-        None,
-        source.assets,
-    )  # type: ignore[arg-type]
+    applied = Applied(scene, scene, scene, assets=source.assets)
+    return World(applied, scene, characters, WorldTransforms(scene, characters), None)  # type: ignore[arg-type]
 
 
 def project(name: str) -> OpenedScene:

@@ -1,0 +1,149 @@
+"""Firm and yielding colliders against float64, in single steps from states that are partly inside."""
+
+import numpy as np
+import pytest
+
+from sinew import resources
+from sinew.sim.assets.humanoid import bones_of
+from sinew.sim.assets.load import load_model
+from sinew.sim.colliders.pack import arranged
+from sinew.sim.colliders.skin_mesh import YIELDS, skin_corners, with_yielding
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth import line_oracle
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles
+from sinew.sim.kinds.cloth.oracle import step as step_of_springs
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, PinPreset
+from sinew.sim.kinds.cloth.solver import GIVE, YIELDING_PUSH
+from sinew.sim.kinds.collider import place
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.transform import Transform
+from tests.gl.back_ends import ON_BOTH
+from tests.gl.cloth.cloth_cases import collider_inputs
+from tests.gl.colliders.test_skin import box, made, positions, sheet, steps
+
+
+def shapes(scale: float, centre: Float64, yielding: tuple[ColliderShape, ...]) -> list[ColliderState]:
+    """One of each shape along a sheet, half above it, moving and turning."""
+    sizes = {
+        ColliderShape.PLANE: np.zeros(3),
+        ColliderShape.SPHERE: np.array([0.12, 0.0, 0.0]),
+        ColliderShape.ELLIPSOID: np.array([0.15, 0.08, 0.1]),
+        ColliderShape.CAPSULE: np.array([0.07, 0.1, 0.0]),
+        ColliderShape.BOX: np.array([0.1, 0.05, 0.12]),
+    }
+    found = []
+    for number, (shape, size) in enumerate(sizes.items()):
+        offset = np.array([0.35 * (number - 2), 0.055, 0.02 * number])
+        if shape is ColliderShape.PLANE:
+            offset = np.array([0.0, -0.02, 0.0])
+        turn = quaternion.from_axis_angle(np.array([0.0, 0.6, 0.8]), 0.0 if shape is ColliderShape.PLANE else 0.3)
+        start = compose(centre + scale * offset, turn, np.ones(3))
+        end = start.copy()
+        end[:3, 3] += scale * np.array([0.001, 0.004, -0.002])
+        found.append(ColliderState(shape, scale * size, start, end, 0.4, 0.2, shape in yielding))
+    return found
+
+
+ARMS = (ColliderShape.SPHERE, ColliderShape.CAPSULE, ColliderShape.PLANE)
+
+
+@ON_BOTH
+@pytest.mark.parametrize("yielding", [(), ARMS, tuple(ColliderShape)], ids=["firm", "some", "all"])
+@pytest.mark.parametrize(("scale", "substeps"), [(1.0, 1), (0.2, 7), (5.0, 48)])
+@pytest.mark.parametrize("solver", list(ClothSolving))
+def test_steps_among_all_shapes_are_those_of_the_reference(
+    context: Context, library: ShaderLibrary, solver: ClothSolving, scale: float, substeps: int,
+    yielding: tuple[ColliderShape, ...],
+) -> None:  # fmt: skip
+    settings = ClothSettings(
+        solver=solver, columns=19, rows=7, width=1.8 * scale, height=0.6 * scale, placement=ClothPlacement.FLAT,
+        pins=PinPreset.NONE, stretch_stiffness=20.0 * scale**2, shear_stiffness=5.0 * scale**2, bend_stiffness=0.0,
+        internal_damping=1e-3, substeps=substeps, thickness=0.02 * scale, gravity=(0.3 * scale, -9.81 * scale, 0.0),
+    )  # fmt: skip
+    centre = np.array([0.3, -0.1, 0.2]) * scale
+    placement = compose(centre, np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+    cloth = Cloth(context, library, settings, None, placement)
+    states, layout = arranged(shapes(scale, centre, yielding))
+    inputs, buffer = collider_inputs(context, states, layout, settings)
+    start = ClothParticles(cloth.model.positions, np.zeros_like(cloth.model.positions))
+    actions = ClothActions(cloth.model.pinned(settings), cloth.model.positions, states)
+    step = line_oracle.step if settings.has_lines else step_of_springs
+    expected = step(cloth.model, settings, start, actions)
+    assert cloth.step(inputs)
+    moved = np.linalg.norm(expected.positions - start.positions, axis=1)
+    assert moved.max() > 1e-3 * scale
+    errors = np.linalg.norm(cloth.positions() - expected.positions, axis=1)
+    assert np.quantile(errors, 0.95) < 2e-5 * scale
+    assert errors.max() < 2e-3 * scale, "at a ridge the nearest point may be on either side"
+    buffer.release()
+    assert inputs.colliders.texture is not None
+    inputs.colliders.texture.release()
+
+
+def heights(
+    context: Context, monkeypatch: pytest.MonkeyPatch, yields: bool, moving: Float64, **settings: object
+) -> Float64:
+    """Heights of a sheet over a plate of skin, 0 on its top, after each step."""
+    plate = box((1.0, 0.05, 1.0), 6)
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            place, "skin_corners",
+            lambda mesh, names: with_yielding(skin_corners(mesh, names), np.full(mesh.vertex_count, yields)),
+        )  # fmt: skip
+        cloth = sheet(place=Transform(position=(0.0, 0.05 + moving[0], 0.0)), gravity=(0.0, moving[1], 0.0), **settings)
+        engine = made(context, plate, cloth)
+        found = []
+        for step in range(4):
+            assert steps(engine, step, step + 1) == []
+            found.append(positions(engine, "c")[:, 1].mean() - 0.05)
+    engine.release()
+    return np.array(found)
+
+
+@pytest.mark.parametrize("solver", list(ClothSolving))
+def test_a_firm_skin_lets_go_slowly_and_stops_a_fall_at_once(
+    context: Context, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving
+) -> None:
+    cell, clearance = 0.05, 0.005
+    inside = heights(context, monkeypatch, False, np.array([-0.03, 0.0]), solver=solver, substeps=24)
+    np.testing.assert_allclose(inside, np.minimum(-0.03 + 24 * GIVE * cell * np.arange(1, 5), clearance), atol=1e-5)
+    # At 1.3 m/s and more it moves by ten times what the surface gives in a substep.
+    fallen = heights(context, monkeypatch, False, np.array([0.015, -60.0]), solver=solver, substeps=4)
+    assert fallen[-1] == pytest.approx(clearance, abs=1e-5)
+    assert fallen.min() > clearance - 1e-5
+
+
+@pytest.mark.parametrize("solver", list(ClothSolving))
+def test_a_yielding_skin_accelerates_no_more_than_it_may(
+    context: Context, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving
+) -> None:
+    free = {"solver": solver, "substeps": 8, "air_drag": 0.0}
+    for pull in (50.0, 2.0 * YIELDING_PUSH):
+        found = heights(context, monkeypatch, True, np.array([-0.001, -pull]), **free)
+        if pull < YIELDING_PUSH:
+            assert found.min() > -0.002, "it holds what it can"
+        else:
+            h, count = STEP_TIME / 8, np.array([8.0])
+            # Each substep adds (g - A) h to the speed, and A h² is taken from the way.
+            way = (pull - YIELDING_PUSH) * h * h * count * (count + 1.0) / 2.0 - YIELDING_PUSH * h * h * count
+            assert found[0] < -0.001 - 0.5 * way[0], "it pushes no harder"
+
+
+def test_bones_of_the_settings_mark_the_triangles_that_yield() -> None:
+    model = load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
+    assert model.skeleton is not None
+    assert model.skin is not None
+    arm = bones_of(model)["leftUpperArm"]
+    names = model.skeleton.names[arm], "no such bone"
+    plain, marked = place.skin_table(model, ()), place.skin_table(model, (), names)
+    assert marked is place.skin_table(model, (), names)
+    is_arm = model.skeleton.below([arm])[model.skin.strongest][plain[:, :3]].any(axis=1)
+    np.testing.assert_array_equal(marked[:, 3] & YIELDS, np.where(is_arm, YIELDS, 0))
+    np.testing.assert_array_equal(marked[:, 3] & ~np.uint32(YIELDS), plain[:, 3])
+    assert 0 < is_arm.sum() < len(is_arm) / 2
