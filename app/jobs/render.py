@@ -364,7 +364,8 @@ def _divided(job: RenderJob, numbers: Sequence[int], images: Path, rate: float, 
                 sink.add(frame, load_image(numbered_path(images, frame))[..., :channels], None)
     else:
         print_line(f"{job.output}: {counted(len(missing), 'image')} on {job.scheduler or 'this machine'}")
-    print_notes(job.output, [line.removeprefix(f"{job.output}: ") for line in shown])
+    own = f"{job.output}: "  # other lines are about images of parts
+    print_notes(job.output, [line.removeprefix(own) for line in shown if line.startswith(own)])
     remove_parts(job.output)
 
 

@@ -210,9 +210,9 @@ def test_forms_become_jobs():
 
 def test_forms_have_a_row_for_every_option_of_the_window():
     for cls, names in (
-        (RenderJob, "first last rate width height camera view alpha overlays samples blur turntable burn_in burnt codec"
-                    " resume workers scheduler"),
-        (ExportJob, "first last rate selected children"),
+        (RenderJob, "first last rate width height camera view alpha overlays samples blur turntable burn_in burnt"
+                    " simulate codec resume workers scheduler"),
+        (ExportJob, "first last rate selected children simulate"),
         (SweepJob, "workers scheduler"),
         (VerifyJob, "allow_outside no_kernels workers scheduler"),
     ):  # fmt: skip
