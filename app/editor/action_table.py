@@ -1,26 +1,23 @@
 import functools
-import importlib.metadata
-import platform
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtGui import QGuiApplication, QImageWriter
-from PySide6.QtWidgets import QMessageBox
 
 from sinew.app.document.python_text import python_text
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.export import export_model
+from sinew.app.editor.help_dialogs import show_about, show_plugins, show_shortcuts
 from sinew.app.editor.main_window import MainWindow
 from sinew.app.editor.preferences import Preferences
 from sinew.app.editor.simulation_work import SimulationWork
 from sinew.app.files.project_files import ProjectFiles
 from sinew.app.output.controller import Output
-from sinew.app.plugins import plugins
 from sinew.app.project.node_text import FORMAT
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
-from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
+from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action
 from sinew.app.session.editor_context import EditorContext
 from sinew.app.session.menus import ADD, RECENT, WINDOW
 from sinew.app.timeline.binding import TimelineBinding
@@ -41,8 +38,6 @@ from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.params import Param, params_of
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
-from sinew.widgets.cheat_sheet import CheatSheet
-from sinew.widgets.plugin_list import PluginList, PluginRow
 from sinew.widgets.texts import file_filter
 from sinew.widgets.theme import ThemeMode
 
@@ -538,47 +533,6 @@ def paste(context: EditorContext, window: MainWindow) -> None:
         context.edits.paste(text)
     except ProjectError as error:
         context.panels.warn("", str(error))
-
-
-def show_shortcuts(window: MainWindow, kinds: Kinds) -> CheatSheet:
-    mouse = [line for panel in kinds.values() for line in panel.mouse]
-    sheet = CheatSheet(shortcut_entries(window.actions_table.records, mouse), window)
-    sheet.finished.connect(sheet.deleteLater)
-    sheet.show()
-    return sheet
-
-
-def show_plugins(context: EditorContext, window: MainWindow) -> PluginList:
-    ticked = plugins.ticked()
-    rows = [
-        PluginRow(one.name, one.what, one.package, ": ".join(filter(None, (one.state, "; ".join(one.reasons)))),
-                  one.name in ticked if one.what == plugins.FILE else None)
-        for one in plugins.PLUGINS
-    ]  # fmt: skip
-    found = plugins.PLUGINS or plugins.is_off
-    note = f"Python files in {plugins.user_folder()} run from the next start on once they are ticked."
-    note = "Sinew was started without plug-ins." if plugins.is_off else note if found else f"There are none. {note}"
-
-    def tick(name: str, on: bool) -> None:
-        try:
-            plugins.tick(name, on)
-        except OSError as error:
-            context.panels.fail("", f"the choice cannot be stored: {error}")
-
-    plugin_list = PluginList(rows, note, window)
-    plugin_list.ticked.connect(tick)
-    plugin_list.finished.connect(plugin_list.deleteLater)
-    plugin_list.show()
-    return plugin_list
-
-
-def show_about(context: EditorContext, window: MainWindow) -> None:
-    engine = context.client.engine
-    lines = [f"Sinew {importlib.metadata.version('sinew')}", f"Python {platform.python_version()}"]
-    if engine is not None:
-        driver = engine.context.capabilities
-        lines += [driver.renderer, f"OpenGL {driver.version}", f"Back end: {engine.context.back_ends.status}"]
-    QMessageBox.about(window, "About Sinew", "\n".join(lines))
 
 
 def save_screenshot(context: EditorContext) -> None:
