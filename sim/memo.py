@@ -13,7 +13,10 @@ def same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
         return False
     if all(map(operator.is_, one, other)):  # the usual case, without a call for each pair
         return True
-    return all(a is b or (isinstance(a, _COMPARED) and a == b) for a, b in zip(one, other, strict=True))
+    for a, b in zip(one, other, strict=True):  # noqa: SIM110  (a generator is called for each pair)
+        if a is not b and not (isinstance(a, _COMPARED) and a == b):
+            return False
+    return True
 
 
 class Memo(Generic[T]):

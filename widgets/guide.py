@@ -18,7 +18,7 @@ class Guide(QDialog):
     """Browser of Markdown pages; other links open in the web browser.
 
     Args:
-        pages: Files by name, with their images beside them; `index` is the first page, and those of folders are last.
+        pages: Files by name, with their images beside them; `index` is the first page, names with a folder are last.
         more: Markdown to append to a page, by its name.
     """
 

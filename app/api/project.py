@@ -39,7 +39,7 @@ from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, require_package
+from sinew.sim.export.formats import IMAGE_WRITERS, RENDER_FORMATS, SCENE_FORMATS, require_package
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -296,13 +296,14 @@ class Project(abc.ABC):
         The simulation starts again for this, and the current step stays.
 
         Args:
-            path: As for `sinew export` and `sinew render`; images have a number such as %04d in their name.
+            path: As for `sinew export` and `sinew render`; images have a number such as %04d in their name.  A PNG is
+                an image, an EXR file a vertex texture.
             frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for In to Out,
                 else the whole scene.
             options: Of the format, as for `--option`.
         """
         target, scene = Path(path), self._drawn()
-        is_scene = target.suffix.lower() in SCENE_FORMATS.suffixes()
+        is_scene = target.suffix.lower() in {*SCENE_FORMATS.suffixes()} - {*IMAGE_WRITERS.suffixes()}
         rate = more.setdefault("rate", None) or 1.0 / STEP_TIME
         more["frames"] = chosen = Span.of(frames) if frames is not None else default_frames(scene, rate)
         own = {one.name for one in options_of(ExportJob if is_scene else RenderJob)}

@@ -12,7 +12,7 @@ from sinew import resources
 from sinew.app.failure.errors import CommandError, print_line, print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.farm.task import run_command
-from sinew.app.jobs.job import WORDS, Command, Value, option
+from sinew.app.jobs.job import WORDS, Composite, Job, option
 from sinew.app.jobs.options import require_folder
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
@@ -83,7 +83,7 @@ def _launch(project: Path) -> float:
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 
 
-class Measured(Value, frozen=True):
+class Measured(Composite, frozen=True):
     name: str
 
     @classmethod
@@ -93,22 +93,24 @@ class Measured(Value, frozen=True):
         return cls(value)
 
 
-class Counts(Value, frozen=True):
+class ElementCounts(Composite, frozen=True):
     numbers: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, value: Any) -> "Counts":
+    def of(cls, value: Any) -> "ElementCounts":
         if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", value):
             raise ValueError(f"{value!r} is not N,N,... with whole numbers from 1")
         return cls(tuple(map(int, value.split(","))))
 
 
-class BenchJob(Command, frozen=True, kw_only=True):
+class BenchJob(Job, frozen=True, kw_only=True):
     systems: Annotated[
         tuple[Measured, ...],
         option(f"What to measure: {', '.join(NAMES)}; everything without it.", "SYSTEM", WORDS, is_argument=True),
     ] = ()  # fmt: skip
-    sizes: Annotated[Counts, option("Numbers of elements, else those of each system.", "N,N,...", WORDS)] = Counts()
+    sizes: Annotated[
+        ElementCounts, option("Numbers of elements, else the defaults of each system.", "N,N,...", WORDS)
+    ] = ElementCounts()
     repeat: Annotated[int, option("Repetitions.", "R", WORDS, lo=1)] = 5
     backend: Annotated[
         BackEndChoice, option("GPU back end of simulation and skinning; the system backends compares them.", at=WORDS)

@@ -2,11 +2,11 @@ from pathlib import Path
 from typing import Annotated
 
 from sinew.app.failure.errors import CommandError
-from sinew.app.jobs.job import WORDS, Command, option
+from sinew.app.jobs.job import WORDS, Job, option
 from sinew.sim.gl.back_end import BackEndChoice
 
 
-class EditorJob(Command, frozen=True, kw_only=True):
+class EditorJob(Job, frozen=True, kw_only=True):
     path: Annotated[Path | None, option("Model or project to open.", "PATH", WORDS, is_argument=True)] = None
     version: Annotated[bool, option("Print the version and exit.", at=WORDS)] = False
     new_window_layout: Annotated[bool, option("Reset the layout of the panels.", at=WORDS)] = False

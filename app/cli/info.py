@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from sinew.app.failure.errors import print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.scene import require_inside
-from sinew.app.jobs.job import WORDS, Command, option
+from sinew.app.jobs.job import WORDS, Job, option
 from sinew.app.jobs.options import Outside, SceneFile
 from sinew.app.project.project_file import is_project, load_project
 from sinew.sim.assets.build import build_model
@@ -21,7 +21,7 @@ from sinew.sim.kinds.contract import Files
 from sinew.sim.printable import printable, printable_json
 
 
-class InfoJob(Command, frozen=True, kw_only=True):
+class InfoJob(Job, frozen=True, kw_only=True):
     command = "info"
 
     scene: SceneFile

@@ -25,7 +25,7 @@ from sinew.app.failure.errors import (
     quiet_libraries,
 )
 from sinew.app.farm.task import ENDS_WITH_INPUT
-from sinew.app.jobs.job import Command, Plugins, add_options, job_of
+from sinew.app.jobs.job import Job, Plugins, add_options, job_of
 from sinew.app.plugins import plugins
 
 COMMANDS = {
@@ -111,8 +111,8 @@ def _run(words: list[str]) -> int:
             prog="sinew", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview(),
             description="Editor for skinned characters. Opens a model or a project, or an empty scene.",
         )  # fmt: skip
-    job: type[Command] | None = getattr(module, "JOB", None)
-    add_options(parser, job or Command)
+    job: type[Job] | None = getattr(module, "JOB", None)
+    add_options(parser, job or Job)
     if job is None:
         module.add_arguments(parser)
     options = parser.parse_args(words)

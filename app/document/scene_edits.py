@@ -38,7 +38,7 @@ class SceneEdits:
         models: Returns the models of the characters that are loaded.
 
     Attributes:
-        tell: Called with one line for the user.
+        report: Called with one line for the user.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SceneEdits:
     ) -> None:
         self._document, self._active, self._places_now, self._box_now = document, active, places, box
         self._areas_now, self._models_now = areas, models
-        self.tell: Callable[[str], object] = lambda _: None
+        self.report: Callable[[str], object] = lambda _: None
 
     def set_view(self, name: str, value: object) -> None:
         self._document.set_value(ParamRef(VIEW, VIEW, name), value)
@@ -199,7 +199,7 @@ class SceneEdits:
             links.setdefault(ref.owner, {})[ref.name] = value
         before, changed = self._document.scene, attached_values(self.places, self._document.scene, links)
         self._document.set_values(changed, gesture, as_keys=False)
-        self._tell_of_keys(before)
+        self._report_keys(before)
 
     @property
     def attach_fault(self) -> str:
@@ -213,7 +213,7 @@ class SceneEdits:
         try:
             self.place_nodes(others, Attachment(node=parent))
         except ParamError as error:
-            self.tell(str(error))
+            self.report(str(error))
 
     @property
     def _attached(self) -> list[NodeId]:
@@ -231,13 +231,13 @@ class SceneEdits:
         """Sets parents, groups and order of nodes, which have the values that keyed settings have now."""
         before = self._document.scene
         self._document.set_nodes(placed(before, tuple(nodes)), text, selection)
-        self._tell_of_keys(before)
+        self._report_keys(before)
 
-    def _tell_of_keys(self, before: Scene) -> None:
+    def _report_keys(self, before: Scene) -> None:
         links = {node.id: node.attachment for node in before.nodes}
         changed = [n for n in self._document.scene.nodes if n.attachment != links.get(n.id, n.attachment)]
         for node_id, name in keyed_places(changed).items():
-            self.tell(f"{before.node(node_id).name} has keys of its {name}: it moves with its new parent.")
+            self.report(f"{before.node(node_id).name} has keys of its {name}: it moves with its new parent.")
 
     @property
     def places(self) -> WorldTransforms:

@@ -1,26 +1,23 @@
 import functools
-import importlib.metadata
-import platform
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtGui import QGuiApplication, QImageWriter
-from PySide6.QtWidgets import QMessageBox
 
 from sinew.app.document.python_text import python_text
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.export import export_model
+from sinew.app.editor.help_dialogs import show_about, show_plugins, show_shortcuts
 from sinew.app.editor.main_window import MainWindow
 from sinew.app.editor.preferences import Preferences
 from sinew.app.editor.simulation_work import SimulationWork
 from sinew.app.files.project_files import ProjectFiles
 from sinew.app.output.controller import Output
-from sinew.app.plugins import plugins
 from sinew.app.project.node_text import FORMAT
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
-from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
+from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action
 from sinew.app.session.editor_context import EditorContext
 from sinew.app.session.menus import ADD, RECENT, WINDOW
 from sinew.app.timeline.binding import TimelineBinding
@@ -41,8 +38,6 @@ from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.params import Param, params_of
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
-from sinew.widgets.cheat_sheet import CheatSheet
-from sinew.widgets.plugin_list import PluginList, PluginRow
 from sinew.widgets.texts import file_filter
 from sinew.widgets.theme import ThemeMode
 
@@ -136,8 +131,7 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
         Action("edit.redo", "&Redo", "Redo the last undone change.", stack.redo, ("Ctrl+Y", "Ctrl+Shift+Z"), "redo",
                lambda: "" if stack.can_redo else "There is nothing to redo."),
         Action("edit.copy_python", "Copy Last Change as P&ython", "Copy the change that Undo takes back as Python.",
-               lambda: _copy_python(context),
-               reason=lambda: "" if stack.can_undo else "There is nothing to undo."),
+               lambda: _copy_python(context), reason=lambda: "" if stack.can_undo else "There is nothing to undo."),
         SEPARATOR,
         Action("edit.cut", "Cu&t", "Move the selected objects to the clipboard.", lambda: _cut(context), ("Ctrl+X",),
                reason=nothing_unlocked),
@@ -170,8 +164,7 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                edits.reset_pose, ("Ctrl+Alt+R",),
                reason=lambda: "" if edits.posed_bones else "No selected bone has a pose offset."),
         SEPARATOR,
-        Action("edit.hide", "&Hide", "Hide the selected objects.", edits.hide_selected, ("H",),
-               reason=nothing_selected),
+        Action("edit.hide", "&Hide", "Hide selected objects.", edits.hide_selected, ("H",), reason=nothing_selected),
         Action("edit.show_all", "&Show All", "Show all hidden objects.", edits.show_all, ("Alt+H",),
                reason=lambda: "" if any(not n.visible for n in document.scene.nodes) else "Nothing is hidden."),
         Action("edit.select_all", "Select &All", "Select all objects.", edits.select_all, ("Ctrl+A",),
@@ -338,6 +331,37 @@ def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
     ])  # fmt: skip
 
 
+def _bake_actions(
+    context: EditorContext, work: SimulationWork, output: Output, nothing_simulated: Callable[[], str],
+    range_end: Callable[[], str],
+) -> list[Action]:  # fmt: skip
+    document = context.document
+
+    def no_bake_possible() -> str:
+        unsaved = "" if document.path else "Save the project first: the bake is stored next to it."
+        return nothing_simulated() or unsaved
+
+    def nothing_baked() -> str:
+        return "" if any(node.baked for node in document.scene.nodes) else "Nothing is baked."
+
+    def no_bake_folder() -> str:
+        path = document.path
+        return "" if path is not None and is_bake(cache_folder(path)) else "The project has no bake."
+
+    return [
+        Action("simulate.bake", "&Bake", "Cache the simulation of the selected objects, or of all, on disk.",
+               lambda: work.baking.start(), icon="mdi6.stove", reason=no_bake_possible,
+               note=lambda: f"Bakes {range_end()}"),
+        Action("simulate.free", "&Detach Bake", "Simulate baked objects again; the folder of the bake stays.",
+               work.baking.free, reason=nothing_baked),
+        Action("simulate.verify", "&Verify Bake",
+               "Repeat the baked simulation in the background and report whether every step is bit-identical.",
+               work.verifying.start, reason=no_bake_folder),
+        Action("simulate.verify_projects", "Verify Ba&kes…",
+               "Verify the bakes of saved projects here, on several processes or on a scheduler.", output.open_verify),
+    ]  # fmt: skip
+
+
 def simulation_menu(
     context: EditorContext, work: SimulationWork, output: Output, preferences: Preferences, kinds: Kinds
 ) -> Menu:
@@ -347,19 +371,9 @@ def simulation_menu(
         simulated = any(KINDS[node.kind].system for node in document.scene.nodes)
         return "" if simulated else "Nothing in the scene is simulated."
 
-    def no_bake_possible() -> str:
-        return nothing_simulated() or (
-            "" if document.path else "Save the project first: the bake is stored next to it."
-        )
-
-    def no_bake_folder() -> str:
-        path = document.path
-        return "" if path is not None and is_bake(cache_folder(path)) else "The project has no bake."
-
     def range_end() -> str:
-        settings = playback.settings
-        name = "the end" if settings.out_point is None else "Out"
-        return f"to {name}, frame {playback.end * settings.rate:.6g}"
+        name = "the end" if playback.settings.out_point is None else "Out"
+        return f"to {name}, frame {playback.end * playback.settings.rate:.6g}."
 
     def nothing_muted() -> str:
         chosen = document.scene.with_contents(document.selection.nodes)
@@ -367,29 +381,18 @@ def simulation_menu(
         return "" if simulated else "Select a simulated object or a collider first."
 
     return Menu("Si&mulation", [
-        Action("simulate.step", "Single &Step", "Pause and do one simulation step.", playback.step_simulation,
-               ("Alt+.",), reason=nothing_simulated),
+        Action("simulate.step", "Single &Step", "Pause and do one step.", playback.step_simulation, ("Alt+.",),
+               reason=nothing_simulated),
         Action("simulate.seek", "Simulate to Play&head",
                "Simulate from the start to the playhead, as fast as possible.", work.seek.start, ("Ctrl+Shift+R",),
                "mdi6.fast-forward", nothing_simulated),
-        Action("simulate.range", "Simulate Ran&ge",
-               "Simulate from the start to the end of the range; the playhead stays.",
+        Action("simulate.range", "Simulate Ran&ge", "Simulate from the start to the end of the range.",
                lambda: work.seek.start(playback.end), reason=nothing_simulated,
-               note=lambda: f"Simulates {range_end()}."),
+               note=lambda: f"Simulates {range_end()}"),
         Action("simulate.reset", "&Reset Simulation", "Reset the simulation to the first frame.",
                playback.reset_simulation, ("Ctrl+R",), "reset", nothing_simulated),
         SEPARATOR,
-        Action("simulate.bake", "&Bake", "Cache the simulation of the selected objects, or of all, on disk.",
-               lambda: work.baking.start(), icon="mdi6.stove", reason=no_bake_possible,
-               note=lambda: f"Bakes {range_end()}."),
-        Action("simulate.free", "&Detach Bake", "Simulate baked objects again; the folder of the bake stays.",
-               lambda: work.baking.free(),
-               reason=lambda: "" if any(n.baked for n in document.scene.nodes) else "Nothing is baked."),
-        Action("simulate.verify", "&Verify Bake",
-               "Repeat the baked simulation in the background and report whether every step is bit-identical.",
-               work.verifying.start, reason=no_bake_folder),
-        Action("simulate.verify_projects", "Verify Ba&kes…",
-               "Verify the bakes of saved projects here, on several processes or on a scheduler.", output.open_verify),
+        *_bake_actions(context, work, output, nothing_simulated, range_end),
         Action("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected object on a map.",
                work.open_sweeps, reason=nothing_simulated),
         SEPARATOR,
@@ -530,47 +533,6 @@ def paste(context: EditorContext, window: MainWindow) -> None:
         context.edits.paste(text)
     except ProjectError as error:
         context.panels.warn("", str(error))
-
-
-def show_shortcuts(window: MainWindow, kinds: Kinds) -> CheatSheet:
-    mouse = [line for panel in kinds.values() for line in panel.mouse]
-    sheet = CheatSheet(shortcut_entries(window.actions_table.records, mouse), window)
-    sheet.finished.connect(sheet.deleteLater)
-    sheet.show()
-    return sheet
-
-
-def show_plugins(context: EditorContext, window: MainWindow) -> PluginList:
-    ticked = plugins.ticked()
-    rows = [
-        PluginRow(one.name, one.what, one.package, ": ".join(filter(None, (one.state, "; ".join(one.reasons)))),
-                  one.name in ticked if one.what == plugins.FILE else None)
-        for one in plugins.PLUGINS
-    ]  # fmt: skip
-    found = plugins.PLUGINS or plugins.is_off
-    note = f"Python files in {plugins.user_folder()} run from the next start on once they are ticked."
-    note = "Sinew was started without plug-ins." if plugins.is_off else note if found else f"There are none. {note}"
-
-    def tick(name: str, on: bool) -> None:
-        try:
-            plugins.tick(name, on)
-        except OSError as error:
-            context.panels.fail("", f"the choice cannot be stored: {error}")
-
-    plugin_list = PluginList(rows, note, window)
-    plugin_list.ticked.connect(tick)
-    plugin_list.finished.connect(plugin_list.deleteLater)
-    plugin_list.show()
-    return plugin_list
-
-
-def show_about(context: EditorContext, window: MainWindow) -> None:
-    engine = context.client.engine
-    lines = [f"Sinew {importlib.metadata.version('sinew')}", f"Python {platform.python_version()}"]
-    if engine is not None:
-        driver = engine.context.capabilities
-        lines += [driver.renderer, f"OpenGL {driver.version}", f"Back end: {engine.context.back_ends.status}"]
-    QMessageBox.about(window, "About Sinew", "\n".join(lines))
 
 
 def save_screenshot(context: EditorContext) -> None:

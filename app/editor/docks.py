@@ -258,7 +258,7 @@ class Docks(QObject):
         window.resizeDocks([timeline], [TIMELINE.size], Qt.Orientation.Vertical)
 
     def show_drawn(self, text: str) -> None:
-        """Shows what is drawn in the title of the timeline; "" for nothing."""
+        """Shows the source of the steps in the title of the timeline; "" for nothing."""
         dock = self._docks[TIMELINE.id]
         dock.setWindowTitle(f"{TIMELINE.title} – {text}" if text else TIMELINE.title)
         dock.setAccessibleDescription(text)

@@ -173,18 +173,16 @@ class Editor:
         self.panels.inspector.set_panels(self.kind_panels)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
-        self.output = Output(
-            self.document, self.access, self.active, self.dialogs, self.panels, self.playback, self.baking
-        )  # fmt: skip
+        files_and_panels = self.document, self.access, self.active, self.dialogs, self.panels
+        self.output = Output(*files_and_panels, self.playback, self.baking)
         self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active, self.panels.keys)
         self.key_tracks = KeysBinding(self.timeline, self.document, self.panels.keys)
         self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
-        self.overlays = ViewportOverlays(
-            self.viewport, self.document, self.playback, self.active, self.client, self.kind_panels.values()
-        )
+        kinds = self.kind_panels.values()
+        self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client, kinds)
         self.follow = Follow(self.document, self.playback, self.active, self.client)
         self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
         self.timings = TimingsPanel(
@@ -277,7 +275,7 @@ class Editor:
         self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
-        self.edits.tell = self.window.show_news
+        self.edits.report = self.window.show_news
         self.handles.mode_changed.connect(self.window_state.refresh)
         self._connect_drops()
         self.overlays.empty.chosen.connect(self.files.open)

@@ -117,7 +117,7 @@ class MainWindow(QMainWindow):
         self._show_clock()
 
     def show_drawn(self, shown: Shown) -> None:
-        """Shows what is drawn in the title of the timeline, and its remedy as a button."""
+        """Shows the source of the steps in the title of the timeline, and its remedy as a button."""
         self._shown = shown
         self.docks.show_drawn(shown.text)
         self._seek.setText(shown.remedy)
@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
         self._show_clock()
 
     def _show_clock(self) -> None:
-        """Shows the clock of the simulation, and what is drawn if the timeline is hidden."""
+        """Shows the clock of the simulation, and the source of the steps if the timeline is hidden."""
         text = label_text(self._shown.text) if self.docks["timeline"].isHidden() else ""
         self._simulation.setText(", ".join(filter(None, (self._clock, text))))
 

@@ -13,7 +13,7 @@ from sinew.app.farm.chunks import Chunk, TaskError, run_chunks
 from sinew.app.farm.local import LocalWorkers
 from sinew.app.farm.scheduler import Scheduler
 from sinew.app.farm.task import TaskResult
-from sinew.app.jobs.job import Command, words_of
+from sinew.app.jobs.job import Job, words_of
 from sinew.app.jobs.options import Divided, Span, require_folder
 from sinew.sim.export.atomic_file import write_atomically
 
@@ -114,7 +114,7 @@ def write_template(job: Divided, openjd: Path, name: str, items: Sequence[int], 
     })  # fmt: skip
 
 
-def write_verify_template(openjd: Path, one: Command, projects: Sequence[Path]) -> None:
+def write_verify_template(openjd: Path, one: Job, projects: Sequence[Path]) -> None:
     """Writes a job template with a task for every project; `one` verifies the project of a task."""
     paths = [{"name": "Project", "type": "STRING", "range": [str(project.absolute()) for project in projects]}]
     save_template(openjd, (), {

@@ -128,7 +128,7 @@ def run(job: ExportJob) -> None:
 
 
 def default_frames(scene: OpenedScene, rate: float) -> Span:
-    """Returns the frames of the range of a project; of a model those of the clip once, else 5 seconds."""
+    """Returns the frames of the range of a project; of a model the clip once, else 5 seconds."""
     if is_project(scene.path):
         start, end = scene.time_range
         return Span(round(start * rate), round(end * rate))

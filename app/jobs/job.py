@@ -23,7 +23,7 @@ from sinew.sim.assets.formats import Formats
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import Declaration, param, params_of, range_text, value_text
 
-J = TypeVar("J", bound="Command")
+J = TypeVar("J", bound="Job")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -66,7 +66,7 @@ def option(doc: str, metavar: str = "", at: Place = ANYWHERE, **more: Any) -> ms
     return msgspec.Meta(ge=made.ge, le=made.le, description=doc, extra=extra)
 
 
-class Value(msgspec.Struct, frozen=True):
+class Composite(msgspec.Struct, frozen=True):
     """A value of several parts, which are rows of the form; its text is its word on the command line."""
 
     several: ClassVar[bool] = False  # Each part is a word on the command line
@@ -100,7 +100,7 @@ class Option:
 
     @property
     def is_value(self) -> bool:
-        return issubclass(self.type, Value)
+        return issubclass(self.type, Composite)
 
     def read(self, value: Any) -> Any:
         """Converts a word of the command line, or a value of a program.
@@ -159,7 +159,7 @@ class Plugins(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-class Command(Plugins, frozen=True, kw_only=True):
+class Job(Plugins, frozen=True, kw_only=True):
     """Options of every command."""
 
     command: ClassVar[str] = ""
@@ -175,7 +175,7 @@ class Command(Plugins, frozen=True, kw_only=True):
 
 
 def add_options(parser: argparse.ArgumentParser, cls: type[Plugins]) -> None:
-    if issubclass(cls, Command) and cls.formats is not None:
+    if issubclass(cls, Job) and cls.formats is not None:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.epilog = _option_lines(cls.formats)
     groups: dict[str, Any] = {"": parser}
@@ -243,7 +243,7 @@ def job_of(cls: type[J], options: argparse.Namespace) -> J:
     return cls(**values)
 
 
-def words_of(job: Command, *, only_content: bool = False, path_text: Callable[[Path], str] = str) -> list[str]:
+def words_of(job: Job, *, only_content: bool = False, path_text: Callable[[Path], str] = str) -> list[str]:
     """Returns the command line of a job; `only_content` leaves out options that do not change the result."""
     words = [job.command]
     for one in sorted(options_of(type(job)), key=lambda one: not one.asked.is_argument):
@@ -269,13 +269,13 @@ def word_of(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def content_of(job: Command) -> bytes:
+def content_of(job: Job) -> bytes:
     """Returns what the result of a job depends on, besides the contents of files."""
     values = {one.name: getattr(job, one.name) for one in options_of(type(job)) if one.asked.content}
     return msgspec.json.encode([job.command, values], enc_hook=str)
 
 
-def record_of(job: Command) -> list[tuple[str, str]]:
+def record_of(job: Job) -> list[tuple[str, str]]:
     """Returns name and value of all options that differ from their defaults; of paths only the name of the file."""
     values = [(one, getattr(job, one.name)) for one in options_of(type(job))]
     return [
@@ -289,7 +289,7 @@ def record_of(job: Command) -> list[tuple[str, str]]:
 
 
 @functools.cache
-def form_class(cls: type[Command]) -> type[msgspec.Struct]:
+def form_class(cls: type[Job]) -> type[msgspec.Struct]:
     """Returns a class of settings for `SettingsForm`; where a job runs comes last."""
     rows: list[tuple[str, Any, Any]] = []
     for one in sorted(options_of(cls), key=lambda one: not one.asked.content):

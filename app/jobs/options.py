@@ -9,7 +9,7 @@ import msgspec
 
 from sinew.app.failure.errors import CommandError
 from sinew.app.failure.progress import LINE
-from sinew.app.jobs.job import ANYWHERE, FORM, WORDS, Command, Value, option
+from sinew.app.jobs.job import ANYWHERE, FORM, WORDS, Composite, Job, option
 from sinew.app.plugins import plugins
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project
@@ -20,13 +20,13 @@ from sinew.sim.refusal import refusal
 from sinew.sim.scene.params import param, params_of, switch_of
 from sinew.sim.scene.scene import Scene
 
-C = TypeVar("C", bound=Command)
+C = TypeVar("C", bound=Job)
 FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 SIDE_MAX = 8192
 TEMPLATES = Formats(Format(name="Open Job Description", suffixes=(".json",)))
 
 
-class Span(Value, frozen=True):
+class Span(Composite, frozen=True):
     """First and last frame."""
 
     first: Annotated[
@@ -62,7 +62,7 @@ class Span(Value, frozen=True):
         return range(self.first, self.last + 1)
 
 
-class Size(Value, frozen=True):
+class Size(Composite, frozen=True):
     width: Annotated[int, param("Width of the image.", unit="px", lo=16, hi=SIDE_MAX, soft=(320, 3840))] = 1280
     height: Annotated[int, param("Height of the image.", unit="px", lo=16, hi=SIDE_MAX, soft=(180, 2160))] = 720
 
@@ -98,7 +98,7 @@ SceneFile = Annotated[
            is_argument=True),
 ]  # fmt: skip
 BakeFolder = Annotated[
-    Path | None, option("The bake that is shown, else that of the project.", "FOLDER", WORDS),
+    Path | None, option("Bake to show, else the one of the project.", "FOLDER", WORDS),
 ]  # fmt: skip
 IgnoreBakes = Annotated[
     bool, option("Ignore bakes; simulate with the current settings.", at=ANYWHERE, label="Ignore bakes")
@@ -113,7 +113,7 @@ def output(formats: Formats[Any], doc: str = "File to write.") -> msgspec.Meta:
     return option(doc, "FILE", WORDS, content=False, formats=formats)
 
 
-class Opening(Command, frozen=True, kw_only=True):
+class Opening(Job, frozen=True, kw_only=True):
     """What a project may do."""
 
     allow_outside: Outside = False

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sinew.app.failure.errors import CommandError, print_line
 from sinew.app.headless.scene import loaded
-from sinew.app.jobs.job import WORDS, Command, option
+from sinew.app.jobs.job import WORDS, Job, option
 from sinew.app.jobs.options import output, require_folder
 from sinew.app.project.project_file import is_project
 from sinew.sim.animation.evaluate import evaluate_pose
@@ -35,7 +35,7 @@ class PoseBackEnd(enum.Enum):
     REFERENCE = "reference"
 
 
-class PoseJob(Command, frozen=True, kw_only=True):
+class PoseJob(Job, frozen=True, kw_only=True):
     command = "pose"
 
     model: Annotated[

@@ -23,7 +23,7 @@ from sinew.app.headless.run import headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.headless.variants import annotated, joined, setting_text, skinned_by, varied
 from sinew.app.jobs.divide import chunk_words, run_divided, write_template
-from sinew.app.jobs.job import ANYWHERE, FORM, IMAGE, WORDS, Value, content_of, option
+from sinew.app.jobs.job import ANYWHERE, FORM, IMAGE, WORDS, Composite, content_of, option
 from sinew.app.jobs.options import (
     BakeFolder,
     Divided,
@@ -71,7 +71,7 @@ WARM_UP = 20  # most frames that are drawn before the first one to get its GPU t
 OVERLAYS = tuple(record.name for record in params_of(ViewSettings) if record.declared.group == "Overlays")
 
 
-class View(enum.StrEnum):
+class Viewpoint(enum.StrEnum):
     FRONT = "front"
     BACK = "back"
     RIGHT = "right"
@@ -82,12 +82,12 @@ class View(enum.StrEnum):
     SAVED = "saved"
 
 
-class Layout(enum.Enum):
+class VariantLayout(enum.Enum):
     HALVES = "halves"
     SPLIT = "split"
 
 
-class BurnIn(Value, frozen=True):
+class BurnIn(Composite, frozen=True):
     several = True
 
     burn_in: Annotated[bool, param("Write frame number, time and GPU time into the image.")] = False
@@ -137,13 +137,13 @@ class RenderJob(Divided, frozen=True, kw_only=True):
                role=Role.NODE),
     ] = ""  # fmt: skip
     view: Annotated[
-        View | None,
+        Viewpoint | None,
         option("Viewpoint without a camera of the scene; the front is the direction that a single character faces, by"
-               " the names of its bones, else +z; saved is that of the viewport.  Without it, saved for a project, else"
-               " the front.", at=ANYWHERE | IMAGE, start=View.SAVED),
+               " the names of its bones, else +z; saved is the camera of the viewport.  Without it, saved of a project,"
+               " else the front.", at=ANYWHERE | IMAGE, start=Viewpoint.SAVED),
     ] = None  # fmt: skip
     around: Annotated[str, option("Frame this object.", "NODE", WORDS)] = ""
-    display: Annotated[DisplayMode | None, option("Display mode, else that of the project.", at=WORDS)] = None
+    display: Annotated[DisplayMode | None, option("Display mode, else as in the project.", at=WORDS)] = None
     method: Annotated[
         SkinningMethod | None,
         option("Skinning method of every character, else as in the project; overrides any comparison.", at=WORDS),
@@ -179,7 +179,9 @@ class RenderJob(Divided, frozen=True, kw_only=True):
         tuple[str, ...],
         option("Add a variant; two or more replace the original.", "method=M|NODE.SETTING=VALUE|PROJECT", WORDS),
     ] = ()  # fmt: skip
-    layout: Annotated[Layout, option("Whole images side by side, or one split view.", at=WORDS)] = Layout.HALVES
+    layout: Annotated[VariantLayout, option("Whole images side by side, or one split view.", at=WORDS)] = (
+        VariantLayout.HALVES
+    )
     label: Annotated[tuple[str, ...], option("Label of each variant, else what differs.", "TEXT", WORDS)] = ()
     cache: Annotated[
         bool,
@@ -270,7 +272,7 @@ def _draw(
 ) -> None:  # fmt: skip
     """Draws the wanted frames of a drawing to an output."""
     scenes, frames, rate = drawing.scenes, drawing.frames, drawing.rate
-    width = job.size.width * (len(scenes) if job.layout is Layout.HALVES else 1)
+    width = job.size.width * (len(scenes) if job.layout is VariantLayout.HALVES else 1)
     with (
         headless(job.backend) as context,
         Progress(f"drawing {job.scene.name}", lines=job.progress) as progress,
@@ -310,7 +312,7 @@ def _draw(
                 seen = turned(camera, job.turntable, index / len(frames))
                 moments = shutter(moment, rate, job.blur)
                 images = [renderer.picture(moments, seen) for renderer in renderers]
-                image = joined(images, drawing.titles, split=job.layout is Layout.SPLIT)
+                image = joined(images, drawing.titles, split=job.layout is VariantLayout.SPLIT)
                 if job.burn_in.burn_in:
                     head = f"frame {frame}   {moment:.3f} s   {cost_text(context, frame, moment)}"
                     image = annotated(image, [head, *(drawing.burnt[0] if len(scenes) == 1 else [])], bottom=True)

@@ -81,7 +81,7 @@ class VerifyJob(Divided, frozen=True, kw_only=True):
     projects: Annotated[
         tuple[Path, ...], option("Projects whose bakes are verified.", "PROJECT", WORDS, is_argument=True)
     ]
-    bake: Annotated[Path | None, option("The bake, else that of the project.", "FOLDER", WORDS)] = None
+    bake: Annotated[Path | None, option("The bake, else the one of the project.", "FOLDER", WORDS)] = None
     allow_outside: Annotated[
         bool,
         option("Read files that a project names outside its own folder and the one above it, also on other machines.",

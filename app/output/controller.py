@@ -15,7 +15,6 @@ from sinew.app.jobs.job import job_of_form, word_of
 from sinew.app.jobs.options import Span
 from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
-from sinew.app.output.jobs import JobQueue, OutputJob
 from sinew.app.output.pictures import picture_path, pictures_there, suggested_path
 from sinew.app.output.window import IN_TO_OUT, PLAYHEAD, SCENE, OutputWindow
 from sinew.app.project.access import FileAccess
@@ -23,6 +22,7 @@ from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
+from sinew.app.session.job_queue import JobQueue, OutputJob
 from sinew.app.session.panels import Panels
 from sinew.app.session.playback import Playback
 from sinew.app.timeline.bake_task import BakeTask

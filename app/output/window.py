@@ -21,8 +21,8 @@ from sinew.app.jobs.export import ExportJob
 from sinew.app.jobs.job import form_class
 from sinew.app.jobs.render import RenderJob
 from sinew.app.jobs.verify import VerifyJob
-from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
 from sinew.app.output.pictures import missing_codecs
+from sinew.app.session.job_queue import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
 from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.inspector.editors import MakeChoices, SettingsForm

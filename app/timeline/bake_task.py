@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from sinew.app.document.document import Document
 from sinew.app.jobs.verify import VerifyJob
-from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
+from sinew.app.session.job_queue import RUNNING, JobQueue, OutputJob
 from sinew.app.session.playback import Playback
 from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.simulation_stepper import SimulationStepper

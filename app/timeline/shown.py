@@ -1,4 +1,4 @@
-"""The line that tells what is drawn: simulated, cached or baked steps, and with which settings."""
+"""The line about the steps in the viewport: simulated, cached or baked steps, and with which settings."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -30,9 +30,9 @@ from sinew.app.document.document import Document
 from sinew.app.jobs.job import form_class, job_of_form
 from sinew.app.jobs.options import Size
 from sinew.app.jobs.sweep import CAPTION, TIME_COLUMN, SweepJob, columns_of_sheet
-from sinew.app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_json import ProjectError
+from sinew.app.session.job_queue import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
 from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
 from sinew.sim.export.formats import IMAGE_WRITERS

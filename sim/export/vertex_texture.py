@@ -43,7 +43,7 @@ GLB = next(format.suffixes[0] for format in SCENE_FORMATS if format.options is G
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TextureLayout:
     """Places of vertices in a texture: at (column, row) in the first frame, `stride` rows lower in the next one.
 
     Attributes:
@@ -63,7 +63,7 @@ class Layout:
         return np.column_stack((across, down)).astype(np.float32)
 
 
-def open_vat_layout(vertices: int, frames: int, normals: TextureNormals, *, single_block: bool) -> Layout:
+def open_vat_layout(vertices: int, frames: int, normals: TextureNormals, *, single_block: bool) -> TextureLayout:
     """Returns the smallest texture; raises ExportError if none of at most `SIZE_MAX` pixels an edge is large enough."""
     halves = 2 if normals is TextureNormals.PACKED else 1
     fitting = []
@@ -82,14 +82,14 @@ def open_vat_layout(vertices: int, frames: int, normals: TextureNormals, *, sing
         )
     _, width, height = min(fitting)
     vertex = np.arange(vertices)
-    return Layout(width, height, vertex % width, vertex // width * frames, 1)
+    return TextureLayout(width, height, vertex % width, vertex // width * frames, 1)
 
 
-def own_layout(vertices: int, frames: int, normals: TextureNormals) -> Layout:
+def own_layout(vertices: int, frames: int, normals: TextureNormals) -> TextureLayout:
     width = min(vertices, SIZE_MAX)
     rows, vertex = -(-vertices // width), np.arange(vertices)
     height = frames * rows * (2 if normals is TextureNormals.PACKED else 1)
-    return Layout(width, height, vertex % width, vertex // width, rows)
+    return TextureLayout(width, height, vertex % width, vertex // width, rows)
 
 
 def texture_files(path: Path, options: PngTextureOptions) -> tuple[Path, ...]:
@@ -191,7 +191,7 @@ def _bounds(track: Track) -> tuple[Float64, Float64]:
 
 
 def _own_parameters(
-    recording: SceneRecording, layout: Layout, normals: TextureNormals, texture: Float32
+    recording: SceneRecording, layout: TextureLayout, normals: TextureNormals, texture: Float32
 ) -> dict[str, Any]:
     (track,) = recording.tracks
     positions = texture[: layout.stride * recording.frame_count].reshape(-1, 3)

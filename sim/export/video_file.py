@@ -4,6 +4,7 @@ Lossy videos change every pixel; the means of small blocks and the times must st
 bit by bit.
 """
 
+import math
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -133,12 +134,12 @@ class GifVideo(BufferedVideo):
 
 
 def read_images(path: Path) -> Iterator[tuple[float, UInt8]]:
-    """Yields RGBA frames, each with its end time [s]."""
+    """Yields RGBA frames, each with its end time [s]; a single image, to which WebP joins equal ones, has no end."""
     end = 0.0
     with Image.open(path) as file:
         for image in ImageSequence.Iterator(file):
             shown = np.asarray(image.convert("RGBA"))
-            end += image.info.get("duration", 1000.0) / 1000.0  # a single image has no duration
+            end += (image.info.get("duration") or math.inf) / 1000.0
             yield end, shown
 
 
@@ -206,7 +207,7 @@ class ReadBack:
                 number += 1
         if number < len(expected):
             raise ExportError(f"{path}: {number} frames read back of {len(expected)}; no file was written")
-        return VideoContents(-(-number // every), end if number > 1 else 1.0 / rate, largest, size)
+        return VideoContents(-(-number // every), end if math.isfinite(end) else number / rate, largest, size)
 
     def close(self) -> None:
         self._means.close()

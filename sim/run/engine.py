@@ -183,7 +183,7 @@ class Engine(Owner):
                     if node_id in assets.animated or character.animated is not character.model:
                         character.animate(assets.animated_model(node_id, character.model))
             stepped = applied.stepped
-            self.simulation.apply(world if stepped is world.scene else replace(world, scene=stepped))
+            self.simulation.apply(world if stepped is world.scene else replace(world, scene=stepped), is_due=is_due)
             if is_due:
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
@@ -349,7 +349,7 @@ class Engine(Owner):
         """Poses the characters, and gives systems the values of keys, at the end of a step."""
         self._pose(time, is_step=True)
         if self.applied.allowed.is_keyed:
-            self.simulation.apply(self.world)
+            self.simulation.apply(self.world, is_due=self.simulation.is_due)
 
     def _pose(self, time: float, *, is_step: bool = False) -> None:
         """Poses the characters; skinning follows when their joints are turned."""

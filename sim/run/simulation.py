@@ -34,7 +34,7 @@ from sinew.sim.kinds.contract import (
     has_state,
     loaded,
     stop_reason,
-)
+)  # fmt: skip
 from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.kinds.packing import State
 from sinew.sim.kinds.partners import partners
@@ -129,12 +129,10 @@ class Simulation:
         self._context, self._library, self._guard, self._characters = context, library, guard, characters
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context, library)
-        self._joint_colliders = SceneColliders(context, library)
-        self._still_skins = StillSkins()
+        self._joint_colliders, self._still_skins = SceneColliders(context, library), StillSkins()
         self._joint_fields = SceneFields(context, library)
         self.systems: dict[NodeId, System] = {}
-        self._copies = StagingCopies(context)
-        self.step_count = 0
+        self._copies, self.step_count = StagingCopies(context), 0
         self.baked: BakedStates | None = None
         self.cached: BakedStates | None = None
         self._problems: list[Problem] = []
@@ -228,11 +226,11 @@ class Simulation:
 
     # --- the scene ------------------------------------------------------------------------------------
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: World, *, is_due: bool) -> None:
         """Applies the scene; does nothing if only transforms changed since the last call, little if keys did."""
         scene, allowed = world.scene, world.applied.allowed
         inputs = allowed, world.characters, world.applied.assets
-        if same_objects(inputs, self._applied) and not self.is_due:
+        if same_objects(inputs, self._applied) and not is_due:
             if allowed.is_keyed:
                 self._apply_keys(world)
             return

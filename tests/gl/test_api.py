@@ -19,6 +19,7 @@ from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Scene
@@ -232,7 +233,7 @@ def test_an_unfinished_framebuffer_is_an_error_and_no_frozen_state() -> None:
 def test_the_examples_of_the_guide_run(flag: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def added(self: Project, kind: str, name: str = "", **values: object) -> ProjectNode:
         node = add(self, kind, name, **values)
-        unused = KINDS[kind].idle(self.document.scene.by_id[node.id])
+        unused = KINDS[kind].part(Form).idle(self.document.scene.by_id[node.id])
         assert not unused & values.keys(), f"the guide sets what {kind} {name} does not use"
         return node
 

@@ -13,10 +13,13 @@ from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.jobs import render
 from sinew.app.jobs.render import turned
+from sinew.app.project.project_file import save_project
 from sinew.sim.assets.formats import resolved
 from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, VideoCodec, VideoOptions
 from sinew.sim.export.video_file import GifVideo, WebpVideo
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view_state import ViewState
 
 ARM = resources.path("projects") / "arm.sinew"
 CAPE = resources.path("projects") / "cape.sinew"
@@ -90,6 +93,15 @@ def test_animated_images_keep_colours_and_durations(tmp_path: Path) -> None:
                 assert np.abs(shown[18, 4::8] - wanted[18, 4::8]).max() <= 8
         assert sum(delays) / 6 == pytest.approx(33.3, abs=0.5)
         assert suffix != ".gif" or delays == [30, 30, 40, 30, 30, 40]
+
+
+def test_equal_images_are_an_animation_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = tmp_path / "empty.sinew"
+    save_project(project, Scene(), ViewState())
+    for suffix in (".webp", ".gif"):
+        options = ["--turntable", "0", "--size", "16x16", "--output", str(tmp_path / f"a{suffix}")]
+        assert main(["render", str(project), *options]) == 0
+        assert " frames, 16 × 16, 2.00 s" in capsys.readouterr().out
 
 
 def test_animated_images_keep_transparency(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.material import constants_of
+from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings
@@ -36,6 +39,7 @@ from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.colliders.probe import ANSWER, PROBE, run_kernel
+from tests.gl.field.test_scene_fields import LINES, loose
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
 from tests.gl.particles.particle_cases import colliders, placed
 from tests.gl.springs.test_springs import CHARACTER, lone, springs
@@ -252,11 +256,41 @@ def test_distances_and_impacts_are_known_everywhere(context: Context, tmp_path: 
         data = PROBE.zeros(1)
         data["point"], data["thickness"] = np.add(place, scale * np.array(point)), distance * scale * 1.5
         data["velocity"] = (0.0, -100.0 * scale, 0.0)
-        found = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, [state], u_substep=substep)[0]
+        found = run_kernel(
+            context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, [state], {"PRESSING": G * scale}, u_substep=substep
+        )[0]
         allowed = max(1e-4 * scale, 2.0 * unit_of(*place, 3.0 * scale))
         assert abs(found["distance"] - distance * scale) < allowed, (place, scale)
         normal = found["normal"].astype(np.float64)
         assert np.linalg.norm(normal) == pytest.approx(1.0, abs=1e-5)
-        if scale >= 1.0:  # slower approaches than RESTING_ACCELERATION allows are rest at the long substep
-            along = float(found["velocity"] @ normal)
-            assert along == pytest.approx(50.0 * scale * normal[1], rel=2e-3, abs=0.1 * scale), (place, scale, substep)
+        along = float(found["velocity"] @ normal)
+        assert along == pytest.approx(50.0 * scale * normal[1], rel=2e-3, abs=0.1 * scale), (place, scale, substep)
+
+
+@ON_BOTH
+@pytest.mark.parametrize("solver", [{}, LINES | {"bend_stiffness": 0.0}], ids=["springs", "lines"])
+def test_cloth_bounces_everywhere(context: Context, library: ShaderLibrary, solver: dict[str, Any]) -> None:
+    """Particles that nothing holds together, dropped by a metre times `scale` with e = 0.5, and then at rest.
+
+    A substep, which answers contacts at its end, changes the speed at a contact by up to g h.  What rests falls up to a
+    unit in the last place before its position is another one.
+    """
+    for place, scale, substeps in itertools.product(PLACES, SCALES, (4, 16, 64)):
+        settings = loose(**solver, substeps=substeps, gravity=(0.0, -G * scale, 0.0))
+        cloth, clearance = Cloth(context, library, settings), float(constants_of(settings).clearance)
+        cloth.write(np.tile(np.add(place, (0.0, clearance + scale, 0.0)), (4, 1)), np.zeros((4, 3)))
+        heights = []
+        floor = (floor_at(place, ColliderShape.PLANE, scale, 0.5, 0.0),)
+        with colliders(context, floor) as scenery:
+            for index in range(180):
+                assert cloth.step(ClothInputs(colliders=scenery.inputs(index)[0].colliders))
+                state = cloth._state.newest.read()
+                heights.append(float(state["position"][0, 1]) - place[1] - clearance)
+        speed = float(np.abs(state["velocity"][:4, :3]).max())
+        cloth.release()
+        gained = G * STEP_TIME / substeps / math.sqrt(2.0 * G)
+        allowed = 0.25 * (0.01 + 3.0 * gained) * scale + 4.0 * unit_of(place[1], place[1] + scale)
+        assert max(heights[30:60]) == pytest.approx(0.25 * scale, abs=allowed), (place, scale, substeps)
+        assert abs(heights[-1]) <= 4.0 * unit_of(place[1], place[1] + clearance), (place, scale, substeps)
+        fall = math.sqrt(2.0 * G * scale * unit_of(place[1], place[1] + clearance))
+        assert speed <= 2.0 * G * scale * STEP_TIME / substeps + fall, (place, scale, substeps)

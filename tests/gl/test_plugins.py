@@ -12,7 +12,7 @@ from PIL import Image
 from sinew.app.cli.main import main
 from sinew.app.farm.parts import parts_folder
 from sinew.app.headless.scene import opened
-from sinew.app.jobs.job import Command, words_of
+from sinew.app.jobs.job import Job, words_of
 from sinew.app.jobs.options import with_plugins
 from sinew.app.plugins import plugins
 from sinew.app.project.project_file import load_project, save_project
@@ -252,7 +252,7 @@ def test_a_queued_command_needs_its_plugins(site, project, tmp_path, loaded, cap
     assert main(["info", str(project), "--require-plugin"]) == 2
     scene = load_project(project).scene
     for given in ((), ("acme-rope 1.0",), ("a 1",)):
-        job = with_plugins(Command(require_plugin=given), scene)
+        job = with_plugins(Job(require_plugin=given), scene)
         assert job.require_plugin == tuple(dict.fromkeys((*given, "acme-rope 1.0")))
     assert words_of(job)[1:] == ["--require-plugin", "a 1", "--require-plugin", "acme-rope 1.0"]
 

@@ -153,6 +153,7 @@ class Undrawn:
         def prepare(output, source):
             if self.drawn:
                 return paint(output, source)
+            source.prepare()
             source.set_up(time.monotonic())
             source.render_view()
             return True

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 
 import sinew
 from sinew.app.cli.main import main
-from sinew.app.output.jobs import DONE
 from sinew.app.project.project_file import cache_folder, save_project
+from sinew.app.session.job_queue import DONE
 from sinew.sim.export.scene.points_file import read_pc2
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sinew.sim.scene.playback import PlaybackSettings

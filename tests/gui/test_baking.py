@@ -2,8 +2,8 @@ import threading
 
 import pytest
 
-from sinew.app.output.jobs import DONE, FAILED
 from sinew.app.project.project_file import cache_folder
+from sinew.app.session.job_queue import DONE, FAILED
 from sinew.sim.cache.bake import Bake
 from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.kinds.cloth.settings import ClothPlacement, PinPreset

@@ -5,9 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from sinew.app.files import project_loader
-from sinew.app.output.jobs import DONE
 from sinew.app.project.access import WITHHELD
 from sinew.app.project.project_file import load_project, save_project
+from sinew.app.session.job_queue import DONE
 from sinew.sim.assets.raw import LoadCancelled
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings

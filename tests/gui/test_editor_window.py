@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow
 
-from sinew.app.editor.action_table import show_shortcuts
+from sinew.app.editor.help_dialogs import show_shortcuts
 from sinew.app.editor.main_window import MainWindow
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.objects import get_integer

@@ -6,8 +6,8 @@ from sinew import shaders
 from sinew.app.jobs.job import form_class, words_of
 from sinew.app.jobs.render import RenderJob
 from sinew.app.jobs.sweep import SweepJob
-from sinew.app.output.jobs import JobQueue
 from sinew.app.project.project_file import cache_folder, save_project
+from sinew.app.session.job_queue import JobQueue
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.kernel.kind import KernelSettings
 from sinew.sim.scene.scene import Node, Scene

@@ -8,15 +8,15 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from sinew.app.editor.action_table import SCENE_EXPORTS
 from sinew.app.jobs.export import ExportJob
-from sinew.app.jobs.job import Command, form_class, job_of_form, options_of, words_of
+from sinew.app.jobs.job import Job, form_class, job_of_form, options_of, words_of
 from sinew.app.jobs.options import Span
-from sinew.app.jobs.render import BurnIn, RenderJob, View, refused
+from sinew.app.jobs.render import BurnIn, RenderJob, Viewpoint, refused
 from sinew.app.jobs.sweep import SweepJob
 from sinew.app.jobs.verify import VerifyJob
-from sinew.app.output.jobs import CANCELLED, DONE, FAILED
 from sinew.app.output.pictures import picture_path, suggested_path
 from sinew.app.output.window import OutputWindow
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
+from sinew.app.session.job_queue import CANCELLED, DONE, FAILED
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.inspector.editors import NameEditor
@@ -193,7 +193,7 @@ def of_form(cls, **values):
 def test_forms_become_jobs():
     job = of_form(RenderJob)
     assert job == RenderJob(
-        scene=Path("a.sinew"), output=Path("a.png"), frames=Span(0, 0), rate=60.0, view=View.SAVED
+        scene=Path("a.sinew"), output=Path("a.png"), frames=Span(0, 0), rate=60.0, view=Viewpoint.SAVED
     ), "what is off in the form is off in the job"
     assert of_form(RenderJob, workers=3).workers == 3
     assert of_form(RenderJob, workers=1).workers is None
@@ -205,7 +205,7 @@ def test_forms_become_jobs():
     place = words.index("--burn-in")
     assert words[place : place + 3] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
     assert of_form(RenderJob, burnt="Cape.wind").burn_in == BurnIn()
-    assert of_form(RenderJob, camera="cuts", view=View.TOP).view is None
+    assert of_form(RenderJob, camera="cuts", view=Viewpoint.TOP).view is None
 
 
 def test_forms_have_a_row_for_every_option_of_the_window():
@@ -217,7 +217,7 @@ def test_forms_have_a_row_for_every_option_of_the_window():
         (VerifyJob, "allow_outside no_kernels workers scheduler"),
     ):  # fmt: skip
         assert " ".join(form_class(cls).__struct_fields__) == names
-        assert issubclass(cls, Command)
+        assert issubclass(cls, Job)
         assert all(one.declared.doc.endswith(".") for one in options_of(cls))
 
 

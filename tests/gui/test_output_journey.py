@@ -6,8 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
 from sinew import resources
-from sinew.app.output.jobs import DONE
 from sinew.app.session.dialogs import Dialogs
+from sinew.app.session.job_queue import DONE
 from sinew.sim.export.formats import SCENE_FORMATS
 from sinew.widgets.messages import Severity
 from sinew.widgets.number_field import NumberField

@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from sinew import shaders
-from sinew.app.output.jobs import FAILED, OutputJob
 from sinew.app.plugins import plugins
 from sinew.app.session.dialogs import Dialogs
+from sinew.app.session.job_queue import FAILED, OutputJob
 from sinew.widgets.plugin_list import PluginList
 from tests.gui.editor_harness import Clock, Mouse, messages, play, positions, settled
 from tests.permissions import OWN

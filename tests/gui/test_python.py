@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from sinew.sim.scene.scene import ParamRef
 from sinew.widgets.messages import Severity
 from sinew.widgets.theme import colours
-from tests.gui.editor_harness import add_cloth, messages, picture, positions, settled, trigger
+from tests.gui.editor_harness import Session, add_cloth, messages, picture, positions, settled, trigger
 
 
 @pytest.fixture
@@ -216,7 +216,9 @@ def test_a_long_call_is_not_ended_by_the_limit(fresh, console, monkeypatch) -> N
     console.view.limit.setValue(10)
 
 
-def test_models_are_those_of_the_editor(editor, console) -> None:
+def test_models_are_those_of_the_editor(console, fresh, arm, qtbot) -> None:
+    editor = fresh
+    Session(qtbot).load(editor, arm)
     assert editor.viewport._accepts("tune.py")
     entered(console, "image = project.render(size=(64, 48))")
     assert console.names["image"].std() > 1.0

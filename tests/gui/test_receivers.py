@@ -6,11 +6,11 @@ from sinew.app.document.document import Document
 
 ORDER = [
     "ModelStore._on_changed", "SceneFiles._on_changed", "Motions.sync", "Autosave._on_changed",
-    "SimulationSeek._on_changed", "BakeTask._forget", "HandleTool.refresh", "Outliner._changed", "Inspector._changed",
-    "ParticleMarks._on_changed", "EmitterTool.refresh", "KernelPanel._on_changed", "SelectedNode._on_changed",
-    "StopReports.refresh", "SceneMenu._show", "TimelineBinding._refresh_clips", "StripsBinding.refresh",
-    "KeysBinding.refresh", "ViewportOverlays.refresh", "PastValues._on_changed", "LiveProject._note_change",
-    "WindowState.refresh", "Editor._on_changed",
+    "SimulationSeek._on_changed", "BakeTask._forget", "HandleTool.refresh", "Outliner._changed",
+    "Inspector._changed", "ParticleMarks._on_changed", "EmitterTool.refresh", "KernelPanel._on_changed",
+    "SelectedNode._on_changed", "Output.__init__.<locals>.<lambda>", "StopReports.refresh", "SceneMenu._show",
+    "TimelineBinding._refresh_clips", "StripsBinding.refresh", "KeysBinding.refresh", "ViewportOverlays.refresh",
+    "PastValues._on_changed", "LiveProject._note_change", "WindowState._follow", "Editor._on_changed",
 ]  # fmt: skip
 
 

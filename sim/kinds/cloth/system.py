@@ -174,14 +174,15 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             travel = inputs.air_travel(node) if node.curves else None
             taken = ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id))
-            if self.comparison is not None:
+            compares = self.comparison is not None
+            if compares:
                 self._compare()
             if self._partners:
                 self._wait(taken)
             else:
                 cloth.is_recorded = self.is_recorded
                 cloth.step(taken)
-                if self.comparison is not None:
+                if compares and self.comparison is not None:
                     with self.context.timers.scope("rival", self.label):
                         self.comparison.cloth.step(taken)
         self._teleport.end_step(node, cloth, world, inputs.time)

@@ -9,6 +9,9 @@ uniform samplerBuffer u_colliders;
 uniform float u_substep;
 
 void run(int id) {
+#ifdef PRESSING
+    resting_acceleration = PRESSING;
+#endif
     int index = int(a_collider);
     Contact contact = collider_contact(u_colliders, index, a_point, a_fraction, u_substep);
     o_distance = contact.distance;

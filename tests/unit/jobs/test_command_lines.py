@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from sinew.app.cli import main as cli
-from sinew.app.jobs.job import Value, words_of
+from sinew.app.jobs.job import Composite, words_of
 from sinew.app.jobs.render import BurnIn
 from sinew.app.plugins import plugins
 
@@ -22,7 +22,7 @@ def plain(value: Any) -> Any:
     """A value as it was stored: spans and sizes as lists, and nothing for what is off."""
     if isinstance(value, BurnIn):
         return list(value.words()) if value.burn_in else None
-    if isinstance(value, Value):
+    if isinstance(value, Composite):
         return list(msgspec.structs.astuple(value))
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]

@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 from sinew.app.document.document import Document
 from sinew.app.failure.progress import LINE, time_left
 from sinew.app.headless.image_sink import NUMBERED
-from sinew.app.jobs.job import Command, words_of
+from sinew.app.jobs.job import Job, words_of
 from sinew.app.jobs.options import Opening, with_plugins
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import PROJECT_SUFFIX, save_project
@@ -35,7 +35,7 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 @dataclass(slots=True, eq=False)
 class OutputJob:
     path: Path
-    command: Command
+    command: Job
     folder: tempfile.TemporaryDirectory[str]  # With a copy of the project
     state: str = WAITING  # One of the constants above
     share: float = 0.0  # Finished fraction, 0 to 1
