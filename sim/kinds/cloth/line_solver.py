@@ -243,7 +243,10 @@ class LineSolver(Owner):
         measured = self._between(state.texture, is_measured=True)
         passes += measured
         last, used = self._last(measured), self._used()
-        order = {"ORDER": used[-1].order if used else self._first_order_of(settings), "SEGMENT": self._segment}
+        order: dict[str, object] = {
+            "ORDER": used[-1].order if used else self._first_order_of(settings),
+            "SEGMENT": self._segment,
+        }
         natural = self._kernel("line_natural", POINT, order)
         self._set(natural, self._uniforms)
         here = self._other(last)
