@@ -1,84 +1,22 @@
 import json
 import platform
 import re
-import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
-from sinew import resources
 from sinew.app.failure.errors import CommandError, print_line, print_warnings
 from sinew.app.failure.progress import Progress
-from sinew.app.farm.task import run_command
 from sinew.app.jobs.job import WORDS, Composite, Job, option
 from sinew.app.jobs.options import require_folder
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
-from sinew.sim.bench.runner import SYSTEMS, Row, row_of, rows_of
+from sinew.sim.bench.runner import SYSTEMS, Row, rows_of
 from sinew.sim.export.atomic_file import atomic_file
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.printable import counted
-
-LAUNCH, WORKERS = "launch", "workers"
-NAMES = (*SYSTEMS, LAUNCH, WORKERS)
-
-SAMPLE = "projects/humanoid.sinew"
-SWEPT, SWEPT_CELLS = "projects/cape.sinew", 12
-FIRST_FRAME = "first-frame"
-"""First word of the line that the editor prints after the first frame with --exit-after-first-frame."""
-
-PATIENCE = 120.0  # [s], of one launch
-
-
-def launch_rows(repeat: int) -> list[Row]:
-    """Measures the launch of the editor; raises CommandError if an editor fails or ends without a frame."""
-    sample = resources.path(SAMPLE)
-    _launch(sample)
-    durations = [_launch(sample) for _ in range(repeat)]
-    return [row_of("launch", "editor with sample project", 1, "windows", durations)]
-
-
-def worker_rows(repeat: int) -> list[Row]:
-    """Measures a sweep of the cape in one process, divided among two, and its start without cells."""
-    cape = resources.path(SWEPT)
-    cells, durations = SWEPT_CELLS, dict[str, list[float]]()
-    with tempfile.TemporaryDirectory(prefix="sinew-bench-") as folder:
-        table = Path(folder) / "table.csv"
-        variants = {
-            "sweep in one process": ["--output", str(table)],
-            "sweep in two processes": ["--output", str(table), "--workers", "2"],
-            "one cell": ["--output", str(table), "--cells", "0:0"],
-        }
-        for variant, words in [item for _ in range(repeat) for item in variants.items()]:
-            command = ["sweep", str(cape), "--set", f"Cape.air_drag=0:1:{cells}", "--backend", "tf", *words]
-            done = run_command(command, lambda _: None, lambda _: None)
-            if done.status:
-                raise CommandError(WORKERS, "", done.reason)
-            durations.setdefault(variant, []).append(done.seconds)
-    return [row_of(WORKERS, name, 1 if name == "one cell" else cells, "cells", d) for name, d in durations.items()]
-
-
-def _launch(project: Path) -> float:
-    command = [sys.executable, "-m", "sinew", str(project), "--exit-after-first-frame"]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    elapsed = time.perf_counter() - start
-    try:
-        _, errors = process.communicate(timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise CommandError("launch", "", f"the editor did not end within {PATIENCE:g} s") from None
-    if process.returncode != 0 or not line.startswith(FIRST_FRAME):
-        last = errors.strip().splitlines()[-1:] or ["no message"]
-        raise CommandError("launch", "", f"the editor ended with status {process.returncode}: {last[0]}")
-    return elapsed
-
 
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 
@@ -88,8 +26,8 @@ class Measured(Composite, frozen=True):
 
     @classmethod
     def of(cls, value: Any) -> "Measured":
-        if value not in NAMES:
-            raise ValueError(f"there is no {value!r}; there are: {', '.join(NAMES)}")
+        if value not in SYSTEMS:
+            raise ValueError(f"there is no {value!r}; there are: {', '.join(SYSTEMS)}")
         return cls(value)
 
 
@@ -106,14 +44,14 @@ class ElementCounts(Composite, frozen=True):
 class BenchJob(Job, frozen=True, kw_only=True):
     systems: Annotated[
         tuple[Measured, ...],
-        option(f"What to measure: {', '.join(NAMES)}; everything without it.", "SYSTEM", WORDS, is_argument=True),
+        option(f"What to measure: {', '.join(SYSTEMS)}; everything without it.", "SYSTEM", WORDS, is_argument=True),
     ] = ()  # fmt: skip
     sizes: Annotated[
         ElementCounts, option("Numbers of elements, else the defaults of each system.", "N,N,...", WORDS)
     ] = ElementCounts()
     repeat: Annotated[int, option("Repetitions.", "R", WORDS, lo=1)] = 5
     backend: Annotated[
-        BackEndChoice, option("GPU back end of simulation and skinning; the system backends compares them.", at=WORDS)
+        BackEndChoice, option("GPU back end of simulation and skinning; the system back-ends compares them.", at=WORDS)
     ] = BackEndChoice.TF
     compare: Annotated[Path | None, option("Report written by --json to compare with.", "OLD", WORDS)] = None
     json: Annotated[Path | None, option("Also write the results to this file.", "FILE", WORDS, formats=REPORTS)] = None
@@ -127,17 +65,12 @@ def run(job: BenchJob) -> None:
         require_folder(job.json)
     old = old_report(job.compare) if job.compare is not None else None
     machine = machine_facts()
-    names = list(dict.fromkeys(system.name for system in job.systems)) or list(NAMES)
+    names = list(dict.fromkeys(system.name for system in job.systems)) or list(SYSTEMS)
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
-            if name == LAUNCH:
-                rows += launch_rows(job.repeat)
-            elif name == WORKERS:
-                rows += worker_rows(job.repeat)
-            else:
-                rows += rows_of(name, job.repeat, job.sizes.numbers, job.backend)
+            rows += rows_of(name, job.repeat, job.sizes.numbers, job.backend)
     for key, value in machine.items():
         print(f"{key}: {value}")
     print(table(rows))

@@ -1,4 +1,4 @@
-"""Substeps of a sheet: the solver against a plain textbook kernel and numpy, without and with collisions.
+"""Substeps of a sheet, without and with collisions, and of lines against springs.
 
 A folded sheet with self-collision is compared with the same one without, and two sheets that lie on one another with
 the same two that ignore each other.
@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.bench.plain import NumpyCloth, PlainCloth
-from sinew.sim.bench.runner import GpuBench, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders
 from sinew.sim.colliders.state import ColliderShape, ColliderState
@@ -42,9 +41,6 @@ DAMPINGS = ("structural_damping", "shear_damping", "bend_damping")
 
 LINE_COST = 4
 """About as many substeps of springs take as long as one of lines."""
-
-NUMPY_LARGEST = 256 * 256
-"""Largest sheet for numpy, which would take most of the time."""
 
 TURN = np.radians(45.0)
 ELLIPSOID = np.array(
@@ -78,19 +74,12 @@ def cloth_rows(bench: GpuBench, size: int) -> list[Row]:
     settings = bench_settings(side)
     model = build_cloth(settings, None, raised())
     steps = max(1, PARTICLES_PER_MEASUREMENT // (SUBSTEPS * side * side))
-    context, library, case = bench.context, bench.library, partial(bench.case, size=side * side, unit="particles")
-    rows = []
-    for system, collide in (("cloth", False), ("cloth collisions", True)):
-        ellipsoid = ELLIPSOID @ np.diag([*SEMI_AXES, 1.0]) if collide else None
-        plain = bench.owns(PlainCloth(context, library, model, settings, ellipsoid))
-        solver = bench.owns(SolverCloth(context, library, model, settings, collide=collide))
-        cases = [
-            case(system=system, variant="plain kernel", steps=SUBSTEPS * steps, step=plain.step),
-            case(system=system, variant="solver", steps=steps, substeps=SUBSTEPS, step=solver.step),
-        ]
-        if not collide and side * side <= NUMPY_LARGEST:
-            cases.append(case(system=system, variant="numpy", step=NumpyCloth(model, settings).step))
-        rows += measure(cases, repeat=bench.repeat)
+    context, library = bench.context, bench.library
+    steps_of = {
+        "without collisions": bench.owns(SolverCloth(context, library, model, settings, collide=False)).step,
+        "with an ellipsoid and a floor": bench.owns(SolverCloth(context, library, model, settings, collide=True)).step,
+    }
+    rows = bench.rows(steps_of, system="cloth", size=side * side, unit="particles", steps=steps, substeps=SUBSTEPS)
     alone = msgspec.structs.replace(settings, thickness=4.0 / (side - 1))
     model = build_cloth(alone, None, raised())
     touching = msgspec.structs.replace(alone, self_collision=True)

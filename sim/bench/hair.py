@@ -1,16 +1,12 @@
-"""Solvers against a plain two-pass kernel; growth, combing, and images of hair and fur."""
+"""Substeps of the solvers of hair, and images of hair and fur."""
 
-import itertools
-import time
 from collections.abc import Callable
 from functools import partial
 
 import msgspec
 import numpy as np
 
-from sinew.sim.bench.frames import IMAGE, muted_gl
-from sinew.sim.bench.plain import PlainHair
-from sinew.sim.bench.runner import Case, GpuBench, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
@@ -18,26 +14,21 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
-from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import TexelBuffer
-from sinew.sim.kinds.hair.brush import BrushedGroom, RootFrames
-from sinew.sim.kinds.hair.generation import grown_whole
-from sinew.sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
+from sinew.sim.kinds.hair.growth import growth_on_ellipsoid
 from sinew.sim.kinds.hair.presets import with_preset
-from sinew.sim.kinds.hair.records import upload_strands
 from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.render.sample import ImageSample
 from sinew.sim.run.engine import Engine
-from sinew.sim.scene.brush import BrushStroke
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 
 SUBSTEPS = 8
-PYTHON_STEPS = 100
+IMAGE = (1280, 720)
 SAMPLES = 16  # Of an image
 
 
@@ -92,49 +83,12 @@ class BenchHair(Owner):
 
 def hair_rows(bench: GpuBench, size: int) -> list[Row]:
     """Measures hair; strands have 11 points, 6 for layers, 9 in images."""
-    return [*_solver_rows(bench, size), *_groom_rows(bench, size), *_image_rows(bench, size)]
-
-
-def _solver_rows(bench: GpuBench, size: int) -> list[Row]:
-    context, library = bench.context, bench.library
-    hairs = {name: bench.owns(BenchHair(context, library, settings)) for name, settings in variants(size).items()}
-    springs = hairs["springs"].strands
-    places = springs.growth.guides.places[:, None] + springs.offsets()
-    plain = bench.owns(PlainHair(context, library, places, springs.settings))
-    case = partial(bench.case, system="hair", size=size, unit="strands")
-    cases = [case(variant="plain kernel", steps=SUBSTEPS, step=plain.step)]
-    cases += [case(variant=name, substeps=SUBSTEPS, step=hair.step) for name, hair in hairs.items()]
-    rows = measure(cases, repeat=bench.repeat)
-    python = Case(
-        system="hair", variant="springs, Python alone", size=size, unit="strands", steps=PYTHON_STEPS,
-        substeps=SUBSTEPS, step=hairs["springs"].step, within=muted_gl, clock=time.thread_time,
-    )  # fmt: skip
-    return rows + measure([python], repeat=bench.repeat)
-
-
-def _groom_rows(bench: GpuBench, size: int) -> list[Row]:
-    settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
-    found = grown_whole(settings, GrowthSurface(np.eye(4)))
-    strands = bench.owns(Strands(bench.context, bench.library, settings, found.growth))
-    guides = found.growth.guides
-    brushed = BrushedGroom(guides, 2.0 * guides.lengths, RootFrames(guides.places, guides.frames))
-    camera, (width, height) = Camera(target=(0.0, 0.0, 0.0), distance=4.0), map(float, IMAGE)
-    directions = itertools.cycle((6.0, -6.0))
-
-    def grow() -> None:
-        grown_whole(settings, GrowthSurface(np.eye(4)))
-
-    def upload() -> None:
-        finish(upload_strands(bench.context, found.packed, settings.knots))
-        bench.context.collect()
-
-    def comb() -> None:
-        x, y = width / 2.0, height / 3.0
-        brushed.comb(BrushStroke(camera, (width, height), (x, y), (x + next(directions), y), 60.0, 0.5))
-        strands.preview(brushed.groom)
-
-    table = {"grown, ten times as many drawn": grow, "these brought to the GPU": upload, "combed, a dab": comb}
-    return bench.rows(table, system="hair", size=size, unit="strands")
+    hairs = {
+        name: bench.owns(BenchHair(bench.context, bench.library, settings)).step
+        for name, settings in variants(size).items()
+    }
+    rows = bench.rows(hairs, system="hair", size=size, unit="strands", substeps=SUBSTEPS)
+    return [*rows, *_image_rows(bench, size)]
 
 
 def _image_rows(bench: GpuBench, size: int) -> list[Row]:
@@ -156,4 +110,4 @@ def _image_rows(bench: GpuBench, size: int) -> list[Row]:
             engines[0].draw(output, camera, sample=ImageSample(number, SAMPLES, image))
 
     steps[f"drawn with {SAMPLES} samples"] = draw_samples
-    return bench.rows(steps, system="hair", size=size, unit="strands")
+    return bench.rows(steps, system="images of hair", size=size, unit="strands")

@@ -1,34 +1,22 @@
-"""Steps and images of an emitter against a plain textbook kernel, numpy, and a copy of the same bytes.
-
-Steps are measured with the state in one buffer and in two, plain and with every feature.
-"""
-
-from collections.abc import Callable
-from functools import partial
+"""Steps of an emitter without and with every feature, and images of it."""
 
 import msgspec
 import numpy as np
 
-from sinew.sim.bench.plain import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
-from sinew.sim.bench.runner import GpuBench, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
-from sinew.sim.gl.back_end import BackEnd
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import TexelBuffer
-from sinew.sim.kinds.emitter.block import EmitterBlock
-from sinew.sim.kinds.emitter.buffers import PARTICLE
 from sinew.sim.kinds.emitter.emitter import Emitter
-from sinew.sim.kinds.emitter.passes import EmitterInputs, features_of
+from sinew.sim.kinds.emitter.passes import EmitterInputs
 from sinew.sim.kinds.emitter.presets import with_preset
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
 from sinew.sim.kinds.emitter.system import EmitterSystem
-from sinew.sim.maths.arrays import Float32
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -86,70 +74,23 @@ class BenchEmitter(Owner):
         self.system.step(self.inputs)
 
 
-class CaptureEmitter(Owner):
-    def __init__(
-        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, inputs: EmitterInputs, *,
-        is_separate: bool,
-    ) -> None:  # fmt: skip
-        colliders = inputs.colliders
-        features = features_of(settings, colliders.count, colliders.layout)
-        output = [PLACE, MOTION] if is_separate else PARTICLE
-        kernel = Kernel(
-            library, "emitter/step.glsl", output, inputs=[PARTICLE], defines=features.defines, back_end=BackEnd.TF
-        )
-        program = kernel.program
-        program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
-        program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)
-        self._block = self.owns(EmitterBlock(context))
-        self._block.set_settings(settings)
-        positions, motions = fountain(settings.capacity)
-        motions[:, :3] /= STEP_TIME
-        motions[:, 3] = 0.0
-        together = {PARTICLE: np.concatenate([positions, motions], axis=1)}
-        contents = {PLACE: positions, MOTION: motions} if is_separate else together
-        self._streams = self.owns(Streams(context, kernel, contents))
-
-    def step(self) -> None:
-        self._block.bind()
-        self._streams.step()
-
-    def read(self) -> Float32:
-        """Returns positions and lives, shape (N, 4); waits for the GPU."""
-        return self._streams.read()
-
-
 def particles_rows(bench: GpuBench, size: int) -> list[Row]:
     context, library, owns = bench.context, bench.library, bench.owns
-    plain = owns(PlainParticles(context, library, size))
     stream = owns(BenchEmitter(context, library, stream_settings(size), [floor()]))
-    separate = owns(CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=True))
-    together = owns(CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=False))
     always_full = owns(BenchEmitter(context, library, fountain_settings(size), [floor()]))
     everything = owns(BenchEmitter(context, library, full_settings(size), colliders()))
     spots = owns(BenchPicture(context, fountain_settings(size), ParticleLook.ROUND))
     streaks = owns(BenchPicture(context, fountain_settings(size), ParticleLook.STREAK))
-    source, target = np.ones((size, 8), np.float32), np.zeros((size, 8), np.float32)
-    many = max(1, PARTICLES_PER_MEASUREMENT // size)
-    table: list[tuple[str, int, Callable[[], object]]] = [
-        ("plain kernel", many, plain.step),
-        ("emitter", many, stream.step),
-        ("interleaved", many, together.step),
-        ("separate", many, separate.step),
-        ("always full", many, always_full.step),
-        ("all features", many, everything.step),
-        ("drawn as spots", 1, spots.draw),
-        ("drawn as streaks", 1, streaks.draw),
-        ("drawn as a draft", 1, spots.draw_draft),
-        ("numpy", many, NumpyParticles(size).step),
-        ("copy of the bytes", many, lambda: np.copyto(target, source)),
-    ]
-    for _, _, step in table:
-        step()
     for _ in range(LIFE):
         stream.step()
         everything.step()
-    case = partial(bench.case, system="particles", size=size, unit="particles")
-    return measure([case(variant=name, steps=steps, step=step) for name, steps, step in table], repeat=bench.repeat)
+    steps = {"steady stream": stream.step, "always full": always_full.step, "all features": everything.step}
+    images = {"spots": spots.draw, "streaks": streaks.draw, "spots in a draft": spots.draw_draft}
+    many = max(1, PARTICLES_PER_MEASUREMENT // size)
+    return [
+        *bench.rows(steps, system="particles", size=size, unit="particles", steps=many),
+        *bench.rows(images, system="images of particles", size=size, unit="particles"),
+    ]
 
 
 def fountain_settings(size: int) -> EmitterSettings:

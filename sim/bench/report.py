@@ -9,7 +9,17 @@ from sinew.sim.assets.info import aligned
 from sinew.sim.bench.runner import Row
 from sinew.sim.refusal import refusal
 
-HEADINGS = ("system", "variant", ">size", "unit", ">min ms", ">median ms", ">max ms", ">elements/s", ">ratio")
+HEADINGS = (
+    "system",
+    "variant",
+    ">size",
+    "unit",
+    ">fastest ms",
+    ">median ms",
+    ">slowest ms",
+    ">per second",
+    ">times as fast",
+)
 
 BYTES_MAX = 16 << 20
 COMPARISON_HEADINGS = ("system", "variant", ">size", "unit", ">old ms", ">new ms", ">new/old", ">median new/old")

@@ -21,7 +21,7 @@ SETTLED = 20
 """Steps before the measurement, in which the cape falls on the body."""
 
 
-def skin_rows(bench: GpuBench, size: int) -> list[Row]:
+def collider_rows(bench: GpuBench, size: int) -> list[Row]:
     """`size` is the number of substeps."""
     models = resources.path("models")
     character, cape = load_model(models / "humanoid" / "humanoid.ezm"), models / "cape" / "cape.ezm"
@@ -56,7 +56,7 @@ def skin_rows(bench: GpuBench, size: int) -> list[Row]:
         step = steps[variant] = partial(_step, engine, times)
         for _ in range(SETTLED):
             step()
-    return bench.rows(steps, system="skin", size=size, unit="substeps", steps=10)
+    return bench.rows(steps, system="colliders", size=size, unit="substeps", steps=10)
 
 
 def _step(engine: Engine, times: "itertools.count[int]") -> None:

@@ -1,4 +1,4 @@
-"""Vertices per second of the skinning pass against numpy, and the cost of morph targets and deformers.
+"""Vertices per second of the skinning pass against numpy.
 
 A step of the pass packs and uploads the palette of a pose and deforms positions and normals; the numpy baselines
 deform positions only.
@@ -6,16 +6,13 @@ deform positions only.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
-import msgspec
 import numpy as np
 
-from sinew.sim.animation.pose import Pose, Warps
-from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin, Targets
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin
 from sinew.sim.bench.runner import Case, GpuBench, Row, measure
-from sinew.sim.characters.deformers.settings import DEFORMERS, Deformer, Extent
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.gl.back_end import TITLES
@@ -25,8 +22,6 @@ from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.transform import compose
 
 JOINTS, INFLUENCES = 100, 4
-TARGETS = 16
-ACTIVE = (0, 1, 4, 8)
 
 VERTICES_PER_MEASUREMENT = 100_000
 
@@ -37,27 +32,6 @@ def skinning_rows(bench: GpuBench, size: int) -> list[Row]:
     poses = [random_pose(random), random_pose(random)]
     skinned = bench.owns(SkinnedMesh(bench.context, bench.library, mesh, skin))
     cases = [*numpy_cases(mesh, skin, poses[0]), *gpu_cases(bench.context, skinned, poses)]
-    return measure(cases, repeat=bench.repeat)
-
-
-def shape_rows(bench: GpuBench, size: int) -> list[Row]:
-    random = np.random.default_rng(1)
-    mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
-    poses = [random_pose(random), random_pose(random)]
-    plain = bench.owns(SkinnedMesh(bench.context, bench.library, mesh, skin))
-    targets = replace(mesh, targets=full_targets(size, random))
-    morphing = bench.owns(SkinnedMesh(bench.context, bench.library, targets, skin))
-    case = partial(_case, bench.context, "shape")
-    cases = [case(plain, "without targets", poses)]
-    for count in ACTIVE:
-        weights = np.where(np.arange(TARGETS) < count, 0.1, 0.0)
-        locals_ = [msgspec.structs.replace(pose.local, weights=weights) for pose in poses]
-        moved = [msgspec.structs.replace(pose, local=local) for pose, local in zip(poses, locals_, strict=True)]
-        cases.append(case(morphing, f"{count} of {TARGETS} targets", moved))
-    for kind in DEFORMERS:
-        if kind.function:
-            moved = [msgspec.structs.replace(pose, warps=warps_of([kind()], mesh)) for pose in poses]
-            cases.append(case(plain, kind.label.lower(), moved))
     return measure(cases, repeat=bench.repeat)
 
 
@@ -81,49 +55,16 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
 
 def gpu_cases(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose]) -> list[Case]:
     """Returns cases whose poses alternate, because an unchanged pose is not skinned again."""
-    title = TITLES[context.back_ends.choice].lower()
-    return [_case(context, "skinning", skinned, f"{title} {method.value}", poses, method) for method in SkinningMethod]
+    alternating, title = itertools.cycle(poses), TITLES[context.back_ends.choice].lower()
+    case = partial(
+        Case, system="skinning", size=skinned.vertex_count, unit="vertices", finish=context.finish,
+        steps=max(1, VERTICES_PER_MEASUREMENT // skinned.vertex_count), timers=context.timers,
+    )  # fmt: skip
 
+    def step(method: SkinningMethod) -> None:
+        skinned.skin(next(alternating), method)
 
-def _case(
-    context: Context, system: str, skinned: SkinnedMesh, variant: str, poses: Sequence[Pose],
-    method: SkinningMethod = SkinningMethod.LBS,
-) -> Case:  # fmt: skip
-    alternating = itertools.cycle(poses)
-    return Case(
-        system=system,
-        variant=variant,
-        size=skinned.vertex_count,
-        unit="vertices",
-        step=lambda: skinned.skin(next(alternating), method),
-        steps=max(1, VERTICES_PER_MEASUREMENT // skinned.vertex_count),
-        finish=context.finish,
-        timers=context.timers,
-    )
-
-
-def full_targets(vertex_count: int, random: np.random.Generator) -> Targets:
-    starts = vertex_count * np.arange(TARGETS, dtype=np.int32)
-    counts = np.full(TARGETS, vertex_count, np.int32)
-    deltas = np.zeros((TARGETS * vertex_count, 2, 4), np.float32)
-    deltas[..., :3] = 0.1 * random.normal(size=(*deltas.shape[:2], 3))
-    names = tuple(f"target {number}" for number in range(TARGETS))
-    return Targets(
-        0 * starts,
-        counts,
-        starts,
-        np.arange(TARGETS, dtype=np.int32),
-        deltas,
-        names,
-        np.zeros(TARGETS),
-        np.zeros(TARGETS, bool),
-    )
-
-
-def warps_of(deformers: Sequence[Deformer], mesh: Mesh) -> Warps:
-    extent = Extent(mesh.bounds, is_z_up=False)
-    values = np.array([deformer.values(extent, 0.0) for deformer in deformers])
-    return Warps(tuple(deformer.function for deformer in deformers), values, (-1,) * len(deformers), np.zeros(3))
+    return [case(variant=f"{title} {one.value}", step=partial(step, one)) for one in SkinningMethod]
 
 
 def synthetic_mesh(vertex_count: int, random: np.random.Generator) -> Mesh:

@@ -8,17 +8,22 @@ import pytest
 
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.load import load_model
-from sinew.sim.assets.model import Material
-from sinew.sim.characters.settings import FlipV, SkinningMethod
+from sinew.sim.assets.model import CharacterModel, Material
+from sinew.sim.characters.settings import FlipV, ModelSettings, SkinningMethod
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLLimitError
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.profile.sample import SceneMoment
 from sinew.sim.render.frame import LIGHT_LIMIT
 from sinew.sim.render.pick_pass import REACH, Pick
 from sinew.sim.render.render_view import JointRef, Overlay, divider_pixel
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
-from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from tests.gl.render.worlds import (
@@ -381,3 +386,29 @@ def test_a_failed_upload_leaves_nothing(stage: Stage, context: Context) -> None:
     assert stage.engine.views.bounds() is None
     stage.picture()
     assert alive(context) == before
+
+
+def test_a_timed_frame_has_every_pass(context: Context, humanoid: CharacterModel) -> None:
+    engine, output = Engine(context), Framebuffer(context, (64, 64))
+    engine.set_model("model", humanoid, {})
+    settings = (ModelSettings(), ClothSettings(columns=22, rows=22), EmitterSettings(capacity=1000), LightSettings())
+    engine.apply(Scene(nodes=tuple(Node(id=one.kind, settings=one) for one in settings)))
+    samples = []
+    context.timers.switch(True)
+    context.timers._recorder._warming = 0
+    for step in range(4):
+        engine.step(step * STEP_TIME)
+        engine.refresh(step * STEP_TIME)
+        engine.draw(output, Camera())
+        context.timers.finish_frame(SceneMoment(step, step * STEP_TIME))
+        context.finish()
+        samples += context.timers.poll()
+    context.timers.switch(False)
+    paths = {one.path for one in samples[-1].slices}
+    assert {
+        "simulate/pose/model", "simulate/skinning/model", "simulate/cloth/cloth", "simulate/emitter/emitter",
+        "draw/surface/cloth", "draw/count/emitter", "draw/background", "draw/models/model", "draw/cloths/cloth",
+        "draw/particles/emitter", "draw/ground", "draw/overlay", "draw/resolve",
+    } <= paths  # fmt: skip
+    engine.release()
+    output.release()

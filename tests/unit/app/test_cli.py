@@ -51,7 +51,7 @@ def test_a_wrong_command_line_fails_in_one_line(capsys: pytest.CaptureFixture[st
         (["info", "a.ezm", "--js"], "unrecognized arguments"),
         (["pose", "a.ezm", "--out", "a.npz"], "required: --output"),
         (["sweep", "a.sinew", "--set", "a.b=1", "--outp", "a.csv"], "required: --output"),
-        (["bench", "tea"], "there is no 'tea'; there are: load, "),
+        (["bench", "tea"], "there is no 'tea'; there are: skinning, "),
         (["bench", "--repeat", "0"], "'0' is not a whole number from 1"),
     ):
         status, line = run_failing(arguments, capsys)

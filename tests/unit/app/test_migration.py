@@ -9,11 +9,11 @@ import pytest
 
 from sinew import resources
 from sinew.app.project.project_file import LoadedProject, load_project, save_project
-from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms
+from tests.synthetic_models import synthetic_character
 from tests.unit.colliders.cases import posed
 
 FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"

@@ -18,7 +18,6 @@ from sinew.sim.assets.load import is_model, load_model, read_raw
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.assets.strands import load_strands
-from sinew.sim.bench.load import synthetic_character
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.export.ezm import write_ezm
@@ -27,6 +26,7 @@ from sinew.sim.printable import printable
 from tests.ezm_samples import MESH_SYSTEM, mesh_text
 from tests.gltf_answers import Answer
 from tests.refusals import refusal
+from tests.synthetic_models import synthetic_tube
 
 
 def failure(path: Path) -> str:
@@ -120,7 +120,7 @@ def test_declared_sizes_take_no_memory(tmp_path: Path) -> None:
 
 def test_progress_and_cancelling(tmp_path: Path) -> None:
     path = tmp_path / "model.ezm"
-    write_ezm(synthetic_character(20_000), path)
+    write_ezm(synthetic_tube(20_000), path)
     seen: list[float] = []
     load_model(path, progress=seen.append)
     assert len(seen) > 5

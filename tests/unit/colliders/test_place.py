@@ -10,7 +10,6 @@ from sinew import resources
 from sinew.shaders import ROOT
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.oracle import EARTH, REST, local_points, velocity_at
 from sinew.sim.colliders.outline import outline
@@ -38,6 +37,7 @@ from tests.conftest import campaign
 from tests.oracles.collider_motion import world_points
 from tests.oracles.shapes import signed_distance
 from tests.oracles.sweep import SWEEP_SLOP
+from tests.synthetic_models import synthetic_character
 from tests.unit.colliders.cases import SIZES, Posed, collider, placed
 from tests.unit.colliders.cases import posed as posed_node
 

@@ -17,7 +17,6 @@ from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Interpolation, Mesh, Skin
-from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.playing import pose_of, poses_of
 from sinew.sim.characters.reference import enclosed_volume, method_difference, skin
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod, bone_pose, with_bone_pose
@@ -31,6 +30,7 @@ from sinew.sim.scene.params import ParamError, check
 from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
 from sinew.sim.scene.strips import Strip
 from tests.model_samples import mesh_of
+from tests.synthetic_models import synthetic_character
 
 FRAMES = 11
 STEP = 0.1

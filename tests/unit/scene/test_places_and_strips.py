@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from sinew.app.project.project_file import load_project
 from sinew.app.project.project_json import ProjectError
-from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.cache.history import CacheHistory
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -22,6 +21,7 @@ from sinew.sim.scene.strips import Strip, is_cut, last_end, parts_at
 from sinew.sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sinew.sim.scene.world_transforms import WORLD, WorldTransforms, carrier_of, relative_transform
 from tests.refusals import refusal
+from tests.synthetic_models import synthetic_character
 from tests.unit.colliders.cases import Posed, posed
 
 MODEL = synthetic_character(12)
