@@ -1,8 +1,7 @@
 """Measurements around finished work; the GPU's own timer is read as well, where it is trusted.
 
-Every speed that the README or the guide state is that of a row: a substep of lines costs about four of springs
-(cloth), images with 16 samples and fur as shells (hair), fitted colliders and the skin (colliders), and the faster back
-end (back-ends).
+Rows confirm each speed that README and guide state: a substep of lines takes about as long as four of springs (cloth),
+16 samples and shells (images of hair), fitted colliders and the skin (colliders), and the faster back end (back-ends).
 """
 
 import math
