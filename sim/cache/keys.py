@@ -173,7 +173,7 @@ def _fields(world: World, node: Node, *, turned: bool = True) -> list[bytes]:
 
 
 class _Inputs(NamedTuple):
-    settings: Settings | None  # In force
+    settings: Settings | None  # Active
     place: bytes  # The transform alone, with its keys
     whole: bytes  # Everything of a node that steps can depend on, with sums of its files
     files: tuple[bytes, ...] = ()

@@ -18,8 +18,11 @@ def dim(editor, value):
     editor.document.set_value(ParamRef(light.id, "light", "intensity"), value)
 
 
-def test_a_frame_applies_the_scene_once(editor, monkeypatch):
+def test_a_frame_applies_the_scene_once(editor, qtbot, monkeypatch):
+    monkeypatch.setattr(editor.frames, "drawn", True)
     picture(editor)
+    pictures = editor.client.engine.pictures
+    qtbot.waitUntil(lambda: pictures.is_complete and pictures.pending is None, timeout=60000)
     applied = counted(monkeypatch, Engine, "apply")
     editor.viewport.repaint()
     assert len(applied) == 1
