@@ -49,6 +49,7 @@ class Asked:
     word: str = ""  # Its name on the command line, if the field has another
     content: bool = True  # False if it does not change the result: parts of divided work do not depend on it
     is_argument: bool = False  # Typed without its name
+    suffixes: Callable[[], Sequence[str]] | None = None  # Of its files, for the help
     formats: Formats[Any] | None = None  # The file has a suffix of these
     instead_of: str = ""  # Options with the same text exclude each other
     start: Any = None  # Value that the form starts with, in place of the default
@@ -229,6 +230,7 @@ def _help(one: Option) -> str:
     doc = one.declared.doc.removesuffix(".")
     doc = doc[0].lower() + doc[1:] if not doc[1].isupper() else doc
     bounds = f" ({text})" if (text := range_text(one.declared)) else ""
+    bounds = f" ({'|'.join(one.asked.suffixes())})" if one.asked.suffixes is not None else bounds
     shown = "" if one.default in (None, (), False, msgspec.NODEFAULT) else word_of(one.default)
     return f"{doc}{bounds}{f' (default: {shown})' if shown else ''}".replace("%", "%%")
 

@@ -94,8 +94,8 @@ BackEnd = Annotated[
 ]  # fmt: skip
 SceneFile = Annotated[
     Path,
-    option(f"Model or project ({'|'.join((*MODEL_FORMATS.suffixes(), PROJECT_SUFFIX))}).", "MODEL|PROJECT", WORDS,
-           is_argument=True),
+    option("Model or project.", "MODEL|PROJECT", WORDS, is_argument=True,
+           suffixes=lambda: (*MODEL_FORMATS.suffixes(), PROJECT_SUFFIX)),
 ]  # fmt: skip
 BakeFolder = Annotated[
     Path | None, option("Bake to show, else the one of the project.", "FOLDER", WORDS),

@@ -270,7 +270,7 @@ def test_samples_calm_fur_and_keep_its_cover(stage: Stage) -> None:
 class StandingView:
     """The window of an editor in which nothing changes."""
 
-    is_still = True
+    is_still, step = True, 0
 
     def __init__(self, engine: Engine, camera: Camera) -> None:
         self._engine, self._camera = engine, camera

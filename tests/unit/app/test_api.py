@@ -13,7 +13,7 @@ import sinew
 from sinew import resources
 from sinew.app.cli.main import main
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.contract import AddPlace, Adds
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState
 from tests.vrm_samples import vrm
@@ -59,10 +59,10 @@ def test_new_nodes_are_those_of_the_window() -> None:
     with sinew.open() as project:
         for name in ("cloth", "emitter", "springs", "camera", "environment", "group"):
             project.add(name, name)
-            made, shown = project.document.scene.nodes[-1], KINDS[name].adds[0].make(place)
+            made, shown = project.document.scene.nodes[-1], KINDS[name].part(Adds).entries[0].make(place)
             assert made.settings == shown.settings == KINDS[name].new_node().settings
         cloth = project.nodes["cloth"]
-        assert (cloth.solver, cloth.substeps, cloth.stretch_stiffness) == ("lines", 16, 1e4)
+        assert (cloth.solver, cloth.substeps, cloth.stretch_stiffness) == ("lines", 24, 1e4)
         assert project.add("cloth", solver="springs").solver == "springs"
 
 
@@ -284,7 +284,7 @@ def test_an_exception_of_a_thread_fails_the_program_with_one_line(tmp_path: Path
     command = [sys.executable, "-m", "sinew", "run", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (1, f"sinew: {script}: line 6: ValueError: of a thread\n")
-    assert "done" in done.stdout or "exit" in more
+    assert "done" in done.stdout or "SystemExit" in more
 
 
 def test_threads_that_end_well_do_not_fail_a_program(tmp_path: Path) -> None:

@@ -451,7 +451,7 @@ def test_files_that_must_not_be_replaced_are_refused(folder):
     (folder / "dir.sinew").mkdir()
     with pytest.raises(ProjectError, match=r"dir\.sinew: is a folder"):
         save_project(folder / "dir.sinew", Scene(), ViewState())
-    with pytest.raises(ProjectError, match="No such file"):
+    with pytest.raises(ProjectError, match="nowhere does not exist"):
         save_project(folder / "nowhere" / "a.sinew", Scene(), ViewState())
     with pytest.raises(ProjectError, match="null"):
         save_project(folder / "a\0.sinew", Scene(), ViewState())
