@@ -18,7 +18,7 @@ vec3 remainder_of(float code, vec3 position) {
 }
 
 float remainder_code(vec3 remainder, vec3 position) {
-    vec3 parts = clamp(floor(remainder / max(last_place(position), 1e-30) * 254.0 + 0.5), -127.0, 127.0);
+    vec3 parts = clamp(roundEven(remainder / max(last_place(position), 1e-30) * 254.0), -127.0, 127.0);
     return parts.x + 256.0 * parts.y + 65536.0 * parts.z;
 }
 

@@ -300,15 +300,14 @@ def test_a_particle_bounces_off_a_skin_as_in_double_precision(context: Context) 
     velocity, normal = np.array([0.0, -2.0, 0.0]), np.array([-np.sin(angle), np.cos(angle), 0.0])
     for step in range(1, 25):
         steps(engine, step, step + 1)
-        place = place + STEP_TIME * velocity
-        gap = place @ normal - 0.05
-        if gap < 0.002:
-            approach = -velocity @ normal
+        approach, gap = -velocity @ normal, place @ normal - 0.05 - 0.002
+        before = gap / approach if 0.0 < gap < STEP_TIME * approach else STEP_TIME
+        place = place + before * velocity
+        if before < STEP_TIME:
             across = velocity + approach * normal
             impulse = (1.0 + restitution) * approach
-            change = impulse * normal - friction * impulse * across / np.linalg.norm(across)
-            place = place + (0.002 - gap) * normal + STEP_TIME * (change - (change @ normal) * normal)
-            velocity = velocity + change
+            velocity = velocity + impulse * normal - friction * impulse * across / np.linalg.norm(across)
+            place = place + (STEP_TIME - before) * velocity
             found.append(step)
         np.testing.assert_allclose(positions(engine, "e")[0], place, atol=2e-5)
     assert len(found) == 1
