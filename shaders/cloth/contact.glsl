@@ -1,7 +1,8 @@
 // Contact of a particle with all colliders: those that yield, then planes that do not turn, ellipsoids, others, and skins.
 // Inputs: colliders as packed by sim/colliders/pack.py in the order planes, ellipsoids, others, yielding ones; lists of
-// skin/near.glsl; the particle at the start of the substep, the moment as a fraction of the step, the substep [s]; world
-// space, metres. Outputs: corrected position and velocity.
+// skin/near.glsl; where the particle was at the start of the substep, with the velocity that gravity and fields alone would
+// have given it; the moment as a fraction of the step, the substep [s]; world space, metres. Outputs: corrected position
+// and velocity.
 // PLANES, OVALS and YIELDING are the numbers of three groups; those of the others that are near are searched for. Software
 // drivers run every branch, so that a few colliders of known shapes are faster without a search and the other shapes.
 // YIELDING_SKIN: parts of skins yield.
@@ -26,7 +27,7 @@ float friction_factor;             // of this particle
 
 // The substep that ends, as contacts need it.
 struct Moment {
-    vec3 velocity;     // of the particle at its start [m/s]
+    vec3 velocity;     // of the particle without springs and contacts [m/s]
     float fraction;    // of the step at its end
     float clearance;   // [m]
     float substep;     // [s]
@@ -37,7 +38,8 @@ vec3 shortened(vec3 way, float most) {
 }
 
 // The springs do not know of contacts: a whole push to the side of a limb that a thread does not lead to would be undone by
-// the thread in every substep. So a firm surface pushes out what it and the particle moved towards each other, and a little.
+// the thread in every substep. So a firm surface pushes out what it and the particle, without its springs, moved towards
+// each other, and a little.
 void meet_firm(Contact contact, Moment now, inout Particle moved) {
     ROUGHEN(contact)
     float met = max(dot(contact.velocity, contact.normal), 0.0) + max(-dot(now.velocity, contact.normal), 0.0);

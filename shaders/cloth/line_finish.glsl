@@ -67,7 +67,7 @@ void run(int id) {
     pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * texelFetch(u_fields, 2 * id).xyz;
 #endif
     resting_acceleration = length(pressing);
-    Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz + u_substep * pressing);
     collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS

@@ -134,7 +134,7 @@ void run(int id) {
     pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * pushed.xyz;
 #endif
     resting_acceleration = length(pressing);
-    collide(id, Particle(here, own.velocity), moved, u_progress.y, u_clearance, u_substep);
+    collide(id, Particle(here, own.velocity + u_substep * pressing), moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS
     MovingTarget target = moving_target(id);

@@ -93,4 +93,5 @@ def _free(
     positions = particles.positions + h * velocities
     pressing = float(np.linalg.norm(constants.gravity))
     moved, friction = Particles(positions, velocities), values.get(ClothMap.FRICTION, 1.0)
-    return Particles(*collided(model, settings, particles.velocities, moved, colliders, fraction, friction, pressing))
+    fallen = particles.velocities + h * constants.gravity
+    return Particles(*collided(model, settings, fallen, moved, colliders, fraction, friction, pressing))

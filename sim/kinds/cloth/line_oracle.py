@@ -166,10 +166,10 @@ class LineOracle:
             change, push = touches(model, settings, ClothParticles(places, velocities))
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
-        moved, speed = ClothParticles(places, velocities), particles.velocities
+        moved, fallen = ClothParticles(places, velocities), particles.velocities + h * self.constants.gravity
         pressing = float(np.linalg.norm(self.constants.gravity))
         hit, hit_velocities = collided(
-            model, settings, speed, moved, actions.colliders, fraction, self.friction, pressing
+            model, settings, fallen, moved, actions.colliders, fraction, self.friction, pressing
         )
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 

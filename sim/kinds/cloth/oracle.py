@@ -59,8 +59,9 @@ def step(
             change, push = touches(model, settings, particles)
             velocities, positions = velocities + change, positions + h * change + push
         moved, fraction = ClothParticles(positions, velocities), (index + 1) / count
+        fallen = speed + h * constants.gravity
         positions, velocities = collided(
-            model, settings, speed, moved, actions.colliders, fraction, acceleration=pressing
+            model, settings, fallen, moved, actions.colliders, fraction, acceleration=pressing
         )
         way = (actions.targets - before) / (count - index)
         particles = ClothParticles(np.where(held, before + way, positions), np.where(held, way / h, velocities))
@@ -80,7 +81,7 @@ def collided(
     """Returns positions and velocities (P, 3) after contact: with colliders that yield, then with the firm ones.
 
     Args:
-        before: Velocities at the start of the substep [m/s], shape (P, 3).
+        before: Velocities that gravity and fields alone would have given the particles [m/s], shape (P, 3).
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
         acceleration: What acts on the particles [m/s²].
