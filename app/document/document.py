@@ -341,11 +341,13 @@ class Document(QObject):
     def add_made(self, made: Node | Added) -> list[NodeId]:
         """Adds what an entry of the Add menu has made, as one edit, and selects the first node; returns their ids."""
         added = Added.of(made)
-        with self.macro(f"Add {added.nodes[0].name or KINDS[added.nodes[0].kind].label}"):
+        first = added.nodes[0]
+        name = unique_name(first.name or default_name(first), (node.name for node in self.scene.nodes))
+        with self.macro(f"Add {name}"):
             if len(added.nodes) == 1:
-                ids = [self.add_node(added.nodes[0])]
+                ids = [self.add_node(first)]
             else:
-                ids = self.add_nodes(added.nodes, "", select=[added.nodes[0].id])
+                ids = self.add_nodes(added.nodes, "", select=[first.id])
             if added.run_up > 0.0 and self.scene.playback.run_up == 0.0:
                 self.set_value(ParamRef(PLAYBACK, PLAYBACK, "run_up"), added.run_up)
         return ids

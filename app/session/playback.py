@@ -250,9 +250,9 @@ class Playback(QObject):
 
     def fit(self) -> None:
         """Moves the playhead into the duration of another clip, and back when the scene is long enough again."""
-        if self._duration() > 0.0:
-            wanted = self._wanted
-            self.set_playhead(scrub(self._playhead, wanted, self._duration()))
+        fitted, wanted = scrub(self._playhead, self._wanted, self._duration()), self._wanted
+        if self._duration() > 0.0 and fitted != self._playhead:  # else a playhead that waits keeps waiting
+            self.set_playhead(fitted)
             self._wanted = wanted
 
     def hold(self, held: bool) -> None:

@@ -6,12 +6,12 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from sinew import shaders
+from sinew.app.jobs.render import RenderJob
 from sinew.app.plugins import plugins
 from sinew.app.session.dialogs import Dialogs
 from sinew.app.session.job_queue import FAILED, OutputJob
 from sinew.widgets.plugin_list import PluginList
 from tests.gui.editor_harness import Clock, Mouse, messages, play, positions, settled
-from tests.permissions import OWN
 from tests.plugins.packages import install
 
 BAD_PANEL = """
@@ -116,7 +116,7 @@ def test_a_job_whose_process_lacks_the_plugin_fails_in_one_line(session, loaded,
     added(editor, "add.rope")
     queue = editor.output.queue
     folder, project = queue.snapshot()
-    job = OutputJob(tmp_path / "a.png", ["render", str(project), "--output", str(tmp_path / "a.png")], folder, OWN)
+    job = OutputJob(tmp_path / "a.png", RenderJob(scene=project, output=tmp_path / "a.png"), folder)
     queue.add(job)
     qtbot.waitUntil(lambda: job.state == FAILED, timeout=120000)
     assert job.text == "plug-in acme-rope 1.0: is not loaded"
