@@ -302,7 +302,7 @@ def skinning_menu(context: EditorContext) -> Menu:
 
 def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
     playback, active = context.playback, context.active
-    return Menu("&Playback", [
+    return Menu("Pla&yback", [
         Action("play.toggle", "&Play / Pause", "Play or pause.", playback.toggle, ("Space",), "play"),
         Action("play.backwards", "Play &Backwards", "Play backwards or pause.", lambda: playback.toggle(-1),
                ("Shift+Space",)),

@@ -349,9 +349,9 @@ def test_handles_follow_a_collider_on_a_bone_of_a_scaled_model(armed):
 
 
 def test_contacts_are_marked(stage):
-    place = stage.positions()[MIDDLE] + [0.0, 0.0, -0.25]
+    place = stage.positions()[MIDDLE] + [0.0, 0.0, -0.15]
     add_sphere(stage, place)
-    simulated(stage, 40)
+    simulated(stage, 80)  # first it bounces, then it rests on the sphere
     stage.editor.edits.set_view("solids", False)
     bare = picture(stage.editor)
     stage.trigger("overlay.contacts")

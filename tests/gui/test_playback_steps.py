@@ -108,6 +108,22 @@ def test_slow_motion_interpolates_between_steps(qapp):
     playback.pause()
 
 
+def test_waiting_goes_on_while_the_scene_keeps_its_length(qapp):
+    clock, ends = Clock(), [5.0]
+    playback = Playback(PlaybackSettings, lambda: ends[0], Costly(clock, 0.0), clock=clock)
+    playback.scrub(2.0)
+    playback.wait()
+    playback.fit()
+    assert playback.is_waiting
+    ends[0] = 1.0
+    playback.fit()
+    assert playback.playhead.time == 1.0
+    assert not playback.is_waiting
+    ends[0] = 5.0
+    playback.fit()
+    assert playback.playhead.time == 2.0, "where the user had moved it"
+
+
 def test_the_cape_moves_as_the_command_line_simulates_it(qapp):
     scene = opened(resources.path("projects") / "cape.sinew", OWN)
     with Context.headless() as context:

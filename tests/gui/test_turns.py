@@ -1,6 +1,7 @@
 """Work of one turn of the event loop is done once, and only where something changed."""
 
 from sinew.app.session.actions import Actions
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.scene import ParamRef
 from sinew.widgets.inspector.form_tree import FormTree
@@ -23,13 +24,20 @@ def test_a_frame_applies_the_scene_once(editor, qtbot, monkeypatch):
     picture(editor)
     pictures = editor.client.engine.pictures
     qtbot.waitUntil(lambda: pictures.is_complete and pictures.pending is None, timeout=60000)
-    applied = counted(monkeypatch, Engine, "apply")
-    editor.viewport.repaint()
-    assert len(applied) == 1
+    applied, painted = counted(monkeypatch, Engine, "apply"), counted(monkeypatch, ViewportRenderer, "gl_draw")
+
+    def paint():
+        """Paints one frame; Qt delays it until the frame before is shown."""
+        painted.clear()
+        applied.clear()
+        editor.viewport.update()
+        qtbot.waitUntil(lambda: bool(painted), timeout=60000)
+
+    paint()
+    assert len(applied) == len(painted) == 1
     dim(editor, 0.5)
-    applied.clear()
-    editor.viewport.repaint()
-    assert len(applied) == 1
+    paint()
+    assert len(applied) == len(painted) == 1
     assert editor.client.engine.applied.allowed is editor.document.scene
 
 
