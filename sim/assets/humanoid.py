@@ -1,11 +1,14 @@
-"""Bones of a human body, found by the names and the hierarchy of joints; they have the names of VRM 1.0."""
+"""Bones of a human body, found by the names, the hierarchy and the places of joints; they have the names of VRM 1.0."""
 
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
 
+from sinew.sim.assets.body_shape import bones_by_shape
 from sinew.sim.assets.model import CharacterModel, Skeleton
 
 LIMB_BONES = (
@@ -43,9 +46,13 @@ _COMPOUNDS = {
     "upperarm": ("upper", "arm"), "lowerarm": ("lower", "arm"), "upperleg": ("upper", "leg"),
     "lowerleg": ("lower", "leg"), "upleg": ("upper", "leg"), "lowleg": ("lower", "leg"), "uparm": ("upper", "arm"),
     "toebase": ("toe",), "toes": ("toe",), "hips": ("hip",), "eyes": ("eye",), "forarm": ("forearm",),
-    **{f"{side}{word}": (side, word) for side in ("left", "right")
-       for word in ("hand", "arm", "leg", "foot", "shoulder", "forearm", "toe", "eye", "hip", "thigh", "knee", "ankle",
-                    "elbow", "wrist", "upleg", "clavicle", "collar")},
+    "shldr": ("shoulder",), "femur": ("thigh",), "tibia": ("shin",), "humerus": ("upper", "arm"),
+    "radius": ("forearm",), "uarm": ("upper", "arm"), "farm": ("forearm",),
+    "lu": ("left", "upper"), "lf": ("left", "fore"), "ru": ("right", "upper"), "rf": ("right", "fore"),
+    **{f"{short}{word}": (side, word) for side in SIDES for short in (side, side[0])
+       for word in ("hand", "arm", "leg", "foot", "shoulder", "shldr", "forearm", "toe", "eye", "hip", "thigh", "knee",
+                    "ankle", "elbow", "wrist", "upleg", "clavicle", "collar", "femur", "tibia", "humerus", "radius",
+                    "shin", "uarm", "farm", "toes", "calf", "upperarm", "lowerarm", "upperleg", "lowerleg")},
 }  # fmt: skip
 _LEADING = {"bip", "biped", "def", "j", "c", "joint", "mixamorig", "bone", "b"}
 _NO_BONES = {"twist", "roll", "nub", "end", "ik", "pole", "helper", "tip", "ctrl", "control", "target", "socket", "sec"}
@@ -55,6 +62,15 @@ _FINGER_WORDS = {
     "pinky": "Little", "pinkie": "Little", "little": "Little", "small": "Little",
 }  # fmt: skip
 _BIPED_FINGER = re.compile(r"finger[ _.-]?([0-4])([0-9]?)$", re.IGNORECASE)
+
+
+class Source(StrEnum):
+    """How a bone was found."""
+
+    FILE = "by the file"
+    USER = "by the user"
+    NAME = "by name"
+    SHAPE = "by shape"
 
 
 class _Joint:
@@ -108,23 +124,49 @@ def find_bones(skeleton: Skeleton) -> dict[str, int]:
 
 
 def bones_of(model: CharacterModel, edits: Iterable[tuple[str, str]] = ()) -> dict[str, int]:
-    """Returns the joint of each bone: as the file says, else found by its name.
+    """Returns the joint of each bone: as the file says, else found by its name, else by the shape of the body.
 
     Args:
         edits: Bones with the name of their joint, "" for none; they come first.  Unknown names are ignored.
     """
+    return {bone: joint for bone, (joint, _) in bone_sources(model, edits).items()}
+
+
+def bone_sources(model: CharacterModel, edits: Iterable[tuple[str, str]] = ()) -> dict[str, tuple[int, Source]]:
+    """Returns the joint of each bone, see `bones_of`, and how it was found."""
     skeleton = model.skeleton
     if skeleton is None:
         return {}
-    bones = dict(model.rig.humanoid) or find_bones(skeleton)
+    if model.rig.humanoid:
+        bones = {bone: (joint, Source.FILE) for bone, joint in model.rig.humanoid.items()}
+    else:
+        bones = dict(_guessed(skeleton, "xyz".index(model.default_up_axis.lower())))
     for bone, name in edits:
         joint = skeleton.find(name)
         if bone not in BONES or (name and joint is None):
             continue
-        bones = {other: found for other, found in bones.items() if other != bone and found != joint}
+        bones = {other: found for other, found in bones.items() if other != bone and found[0] != joint}
         if joint is not None:
-            bones[bone] = joint
+            bones[bone] = joint, Source.USER
     return {bone: bones[bone] for bone in BONES if bone in bones}
+
+
+@lru_cache(maxsize=64)
+def _guessed(skeleton: Skeleton, up: int) -> Mapping[str, tuple[int, Source]]:
+    """Returns the bones that names tell, and by the shape of the body those that a body needs."""
+    named = find_bones(skeleton)
+    bones = {bone: (joint, Source.NAME) for bone, joint in named.items()}
+    missing = [bone for bone in REQUIRED if bone not in named]
+    if not missing:
+        return bones
+    shape = bones_by_shape(skeleton.parents.tolist(), skeleton.model_from_bind[:, :3, 3], up)
+    agreeing = sum(named[bone] == joint for bone, joint in shape.items() if bone in named)
+    if agreeing < sum(bone in shape for bone in named) / 2:
+        return bones
+    taken = set(named.values())
+    return bones | {
+        bone: (joint, Source.SHAPE) for bone, joint in shape.items() if bone not in named and joint not in taken
+    }
 
 
 def is_humanoid(bones: Mapping[str, int]) -> bool:
@@ -142,6 +184,7 @@ class _Finder:
         for side in SIDES:
             self._find_limb(side, "leg", ("UpperLeg", "LowerLeg", "Foot", "Toes"))
             self._find_limb(side, "arm", ("UpperArm", "LowerArm", "Hand"))
+            self._find_upper_arm(side)
             self._take(f"{side}Shoulder", self._named("Shoulder", side, above=self._found.get(f"{side}UpperArm")))
         self._find_body()
         for side in SIDES:
@@ -165,6 +208,13 @@ class _Finder:
             self._take(f"{side}{alone}", bare)
         if word == "leg":
             self._take(f"{side}UpperLeg", self._named("hip", side))
+
+    def _find_upper_arm(self, side: str) -> None:
+        """Takes the lowest "shoulder" above the forearm where no joint is called an upper arm."""
+        forearm = self._found.get(f"{side}LowerArm")
+        if forearm is not None and f"{side}UpperArm" not in self._found:
+            above = self._ancestors(forearm)
+            self._take(f"{side}UpperArm", [j for j in reversed(self._named("Shoulder", side)) if j.index in above])
 
     def _find_fingers(self, side: str) -> None:
         hand = self._found.get(f"{side}Hand")

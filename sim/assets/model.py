@@ -100,7 +100,7 @@ class Mesh:
         return len(self.triangles)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Skeleton:
     names: tuple[str, ...]  # Unique joint names, length B
     parents: Int32  # Parent index or -1, shape (B,)

@@ -32,6 +32,7 @@ from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.strips import Strip
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import campaign
 from tests.permissions import OWN
 
 LAST = 75
@@ -139,8 +140,9 @@ def character_scene() -> OpenedScene:
     return replace(shipped, scene=structs.replace(shipped.scene, nodes=tuple(nodes)))
 
 
+@pytest.mark.parametrize("seeks", [30, campaign(100)])
 @pytest.mark.parametrize("case", ["plain", "pre-roll", "character"])
-def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, case: str) -> None:
+def test_seeks_have_the_bits_of_a_fresh_run(context: Context, case: str, seeks: int) -> None:
     """Scrubbed, played on, shown at other moments, edited and undone, with and without a pre-roll."""
     source = character_scene() if case == "character" else opened_scene(SCENE)
     last = 30 if case == "character" else LAST
@@ -156,7 +158,7 @@ def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, case: st
     run.engine.apply(scene)
     runner.take(0.0)
     choices, preroll = random.Random(5), runner.preroll
-    for _ in range(100):
+    for _ in range(seeks):
         step = choices.randint(1, last)
         time = runner.time_of(step + preroll)
         run.engine.advance(runner.show(time))

@@ -145,9 +145,9 @@ def _outline(points: Float64, ground: float, step: float, count: int) -> Float64
     slices = np.clip(np.floor((points[:, 1] - ground) / step).astype(int), 0, count - 1)
     order = np.argsort(slices, kind="stable")
     found, firsts = np.unique(slices[order], return_index=True)
-    table = np.full((count, _DIRECTIONS), -np.inf)
+    points, table = points[order], np.full((count, _DIRECTIONS), -np.inf)
     for number, way in enumerate(_WAYS):
-        table[found, number] = np.maximum.reduceat(points[order] @ way, firsts)
+        table[found, number] = np.maximum.reduceat(points @ way, firsts)
     return table
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from sinew.sim.kinds.field.settings import FieldSettings, VortexProfile
 from sinew.sim.kinds.particle_system import PARTICLE
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.field.test_scene_fields import LINES, loose
-from tests.gl.test_known_answers import PLACES, SCALES, fields, particles, unit_of
+from tests.gl.test_known_answers import PLACES, SCALES, everywhere, fields, particles, unit_of
 
-EVERYWHERE = [*itertools.product(PLACES, SCALES, (1, 4, 16))]
+SUBSTEPS = (1, 4, 16)
 AWAY = 0.1
 """Distance of particles from the axis of a vortex, times the scale [m]."""
 
@@ -98,10 +99,11 @@ def pulse(context: Context, library: ShaderLibrary, place: Any, scale: float, su
 
 
 @ON_BOTH
+@everywhere(*SUBSTEPS)
 @pytest.mark.parametrize("answer", [wind, drag, orbit, vortex, pulse])
-def test_particles(context: Context, library: ShaderLibrary, answer: Any) -> None:
+def test_particles(context: Context, library: ShaderLibrary, answer: Any, cases: Sequence[Any]) -> None:
     wrong = {}
-    for case in EVERYWHERE:
+    for case in cases:
         errors = answer(context, library, *case)
         if max(errors) > 1.0:
             wrong[case] = errors
@@ -109,10 +111,13 @@ def test_particles(context: Context, library: ShaderLibrary, answer: Any) -> Non
 
 
 @ON_BOTH
+@everywhere(*SUBSTEPS)
 @pytest.mark.parametrize("solver", [{}, LINES | {"bend_stiffness": 0.0}], ids=["springs", "lines"])
-def test_cloth_gets_the_speed_of_the_wind(context: Context, library: ShaderLibrary, solver: dict[str, Any]) -> None:
+def test_cloth_gets_the_speed_of_the_wind(
+    context: Context, library: ShaderLibrary, solver: dict[str, Any], cases: Sequence[Any]
+) -> None:
     """Particles that nothing holds together, with an air drag of 4 / s."""
-    for place, scale, substeps in EVERYWHERE:
+    for place, scale, substeps in cases:
         cloth = Cloth(context, library, loose(**solver, substeps=substeps, air_drag=0.0))
         cloth.write(np.tile(place, (4, 1)), np.zeros((4, 3)))
         both = [FieldSettings(type=FieldType.WIND, speed=2.0 * scale), FieldSettings(type=FieldType.DRAG, drag=4.0)]

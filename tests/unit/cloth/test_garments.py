@@ -34,7 +34,7 @@ JOINTS = {
 
 def tubes(a: float, b: float, apart: float, size: float = 1.0, radius: Float64 | None = None) -> BodyOutline:
     """Upright elliptic tubes of height 1.8 `size`, side by side; `radius` are factors of the heights."""
-    angle = np.linspace(0.0, 2.0 * np.pi, 360, endpoint=False)
+    angle = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
     heights = np.linspace(0.0, 1.8, 500)
     factors = np.ones(len(heights)) if radius is None else radius
     rings = [
