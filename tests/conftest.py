@@ -31,7 +31,7 @@ hypothesis.settings.register_profile("sinew", derandomize=True, deadline=None, d
 hypothesis.settings.load_profile("sinew")
 
 
-def campaign(*values: object, id: str | None = None) -> Any:  # noqa: A002
+def campaign(*values: object, id: str | None = None) -> Any:
     """A set of parameters that only `pytest -m campaign` runs; another set is the quick case."""
     return pytest.param(*values, marks=pytest.mark.campaign, id=id)
 

@@ -11,9 +11,11 @@ from PySide6.QtCore import QObject, Signal
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.project.bone_maps import BoneMaps, BoneMapsError
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.formats import motion_suffixes
+from sinew.sim.assets.humanoid import REQUIRED, Source, bone_sources, bones_of, is_humanoid
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.raw import ModelError
@@ -50,6 +52,17 @@ class _Inputs:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """A new motion: its inputs and result, and what the user should know."""
+
+    inputs: _Inputs
+    animated: CharacterModel
+    is_playable: bool  # False while bones of the motion are missing
+    is_guessed: bool  # Bones were found by the shape of the body
+    warning: str
+
+
 def motions_among(paths: Sequence[str]) -> list[Path]:
     """Returns the files that can move characters, by their extension."""
     return [path for path in map(Path, paths) if path.suffix.lower() in motion_suffixes()]
@@ -61,11 +74,19 @@ class Motions(QObject):
     Signals:
         added: A character that plays a new motion.
         failed: A file and one line why it cannot be played.
+        warned: A file and a warning.
+        mapping_asked: A character and the file of a new motion, some bones of which are missing or guessed.
         progress: A file that is being added and the finished fraction; "" when idle.
+
+    Attributes:
+        maps: Bones that the user has set in other files; None to leave them.
+        mapped: Motion whose bones are being set; until it is complete, its fault is not reported.
     """
 
     added = Signal(str)
     failed = Signal(str, str)
+    warned = Signal(str, str)
+    mapping_asked = Signal(str, str)
     progress = Signal(str, float)
 
     def __init__(self, document: Document, store: ModelStore, files: SceneFiles) -> None:
@@ -73,6 +94,8 @@ class Motions(QObject):
         self._document, self._store, self._files = document, store, files
         self._results: list[tuple[_Inputs, CharacterModel]] = []
         self._running: list[_Inputs] = []
+        self.maps: BoneMaps | None = None
+        self.mapped = ""
         document.changed.connect(self.sync)
         store.changed.connect(self.sync)
         files.changed.connect(self.sync)
@@ -111,7 +134,8 @@ class Motions(QObject):
         self._running.remove(inputs)
         self._keep(inputs, animated)
         for path, reason in faults:
-            self.failed.emit(path, reason)
+            if path != self.mapped:
+                self.failed.emit(path, reason)
         self.sync()
 
     def _keep(self, inputs: _Inputs, animated: CharacterModel) -> None:
@@ -120,7 +144,10 @@ class Motions(QObject):
     # --- new motions ----------------------------------------------------------------------------------
 
     def add(self, node_id: NodeId, path: Path) -> None:
-        """Reads a file and lets a character play its first clip, as one edit, or says why it cannot."""
+        """Reads a file and lets a character play its first clip, as one edit, or says why it cannot.
+
+        A motion with missing bones is added without being played; the user is asked for them.
+        """
         node, name = self._document.scene.node(node_id), str(path.absolute())
         settings = node.settings
         model = self._store.model_at(settings.path) if isinstance(settings, ModelSettings) else None
@@ -135,39 +162,54 @@ class Motions(QObject):
         read = {p: m for p, m in self._files.assets.motions.items() if str(p) != name}
         wanted = msgspec.structs.replace(settings, motions=motions)
         self.progress.emit(name, 0.0)
+        maps = self.maps
         run_in_background(
-            lambda: _read_and_retargeted(_Inputs(model, wanted, read), Path(name)),
+            lambda: _read_and_retargeted(_Inputs(model, wanted, read), Path(name), maps),
             lambda result: self._added(node_id, Path(name), result),
             self,
         )
 
-    def _added(self, node_id: NodeId, path: Path, result: "tuple[_Inputs, CharacterModel] | str") -> None:
+    def _added(self, node_id: NodeId, path: Path, result: _Found | str) -> None:
         self.progress.emit("", 1.0)
         if isinstance(result, str):
             self.failed.emit(str(path), result)
             return
-        inputs, animated = result
+        inputs = result.inputs
         node = self._document.scene.by_id.get(node_id)
         if node is None or not isinstance(node.settings, ModelSettings):
             return
-        if node.settings.motions not in (inputs.settings.motions, inputs.settings.motions[:-1]):
+        if [motion.path for motion in node.settings.motions] not in (
+            paths := [motion.path for motion in inputs.settings.motions], paths[:-1],
+        ):  # fmt: skip
             self.add(node_id, path)  # another motion was added meanwhile
             return
+        if result.warning:
+            self.warned.emit("", result.warning)
         self._files.adopt("motion", str(path), inputs.sources[path])
-        self._keep(inputs, animated)
-        titles = motion_titles(inputs.model, inputs.settings.motions, inputs.sources)
-        place = next(n for n, motion in enumerate(inputs.settings.motions) if motion.path == str(path))
-        clip, settings = titles[place][0], node.settings
-        own: dict[str, object] = {"motions": inputs.settings.motions, "clip": clip, "bind_pose": False}
+        self._keep(inputs, result.animated)
+        number, text = paths.index(str(path)), f"Add motion {path.name} to {node.name}"
+        if result.is_playable:
+            clip = motion_titles(inputs.model, inputs.settings.motions, inputs.sources)[number][0]
+            self._document.set_as_one(text, self.playing(node_id, inputs.settings.motions, clip))
+            self.added.emit(node_id)
+        else:
+            self._document.set_as_one(text, {ParamRef(node_id, node.kind, "motions"): inputs.settings.motions})
+        if result.is_guessed or not result.is_playable:
+            self.mapping_asked.emit(node_id, str(path))
+
+    def playing(self, node_id: NodeId, motions: tuple[MotionFile, ...], clip: str) -> dict[ParamRef, object]:
+        """Returns values that give a character these motions and let it play a clip of them."""
+        node = self._document.scene.node(node_id)
+        settings = node.settings
+        assert isinstance(settings, ModelSettings)
+        own: dict[str, object] = {"motions": motions, "clip": clip, "bind_pose": False}
         values: dict[ParamRef, object] = {}
         if settings.strips and len(settings.strips) < STRIPS_MAX:
             start = self._document.view_state.time
             own["strips"] = (*settings.strips, Strip(clip=clip, start=start, repeats=1.0))
         else:  # the range was meant for another clip
             values = {ParamRef(PLAYBACK, PLAYBACK, point): None for point in ("in_point", "out_point")}
-        values |= {ParamRef(node_id, node.kind, name): value for name, value in own.items()}
-        self._document.set_as_one(f"Add motion {path.name} to {node.name}", values)
-        self.added.emit(node_id)
+        return values | {ParamRef(node_id, node.kind, name): value for name, value in own.items()}
 
 
 def _retargeted(inputs: _Inputs) -> tuple[CharacterModel, Faults]:
@@ -181,8 +223,8 @@ def _retargeted(inputs: _Inputs) -> tuple[CharacterModel, Faults]:
     return animated, faults
 
 
-def _read_and_retargeted(inputs: _Inputs, path: Path) -> tuple[_Inputs, CharacterModel] | str:
-    """Reads a file on a worker thread; returns the inputs with it and their result, or why it cannot be played."""
+def _read_and_retargeted(inputs: _Inputs, path: Path, maps: BoneMaps | None) -> _Found | str:
+    """Reads a file on a worker thread; returns what was found, or why the motion cannot be added."""
     try:
         source = load_model(path)
     except ModelError as error:
@@ -190,9 +232,26 @@ def _read_and_retargeted(inputs: _Inputs, path: Path) -> tuple[_Inputs, Characte
     except Exception as error:
         _log.exception("reading %s failed", printable(str(path)))
         return printable(" ".join(f"{path}: {type(error).__name__}: {error}".split()))
-    named = {Path(motion.path) for motion in inputs.settings.motions}
-    sources = {**{p: m for p, m in inputs.sources.items() if p in named}, path: source}
-    inputs = _Inputs(inputs.model, inputs.settings, sources)
+    motions, warning = inputs.settings.motions, ""
+    number = [motion.path for motion in motions].index(str(path))
+    if maps is not None and source.skeleton is not None and not motions[number].humanoid:
+        try:
+            known = msgspec.structs.replace(motions[number], humanoid=maps.find(source.skeleton.names))
+            motions = (*motions[:number], known, *motions[number + 1 :])
+        except BoneMapsError as error:
+            warning = str(error)
+    settings = msgspec.structs.replace(inputs.settings, motions=motions)
+    named = {Path(motion.path) for motion in motions}
+    inputs = _Inputs(inputs.model, settings, {**{p: m for p, m in inputs.sources.items() if p in named}, path: source})
     animated, faults = _retargeted(inputs)
     own = [reason for name, reason in faults if name in ("", str(path))]
-    return own[0] if own else (inputs, animated)
+    bones = bone_sources(source, motions[number].humanoid)
+    can_be_mapped = (
+        source.clips and source.skeleton is not None and source.skeleton.joint_count >= len(REQUIRED)
+        and any(bone not in bones for bone in REQUIRED)
+        and is_humanoid(bones_of(inputs.model, settings.humanoid))
+    )  # fmt: skip
+    if own and not can_be_mapped:
+        return own[0]
+    is_guessed = any(bones[bone][1] is Source.SHAPE for bone in REQUIRED if bone in bones)
+    return _Found(inputs, animated, not own, is_guessed, warning)

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
@@ -169,7 +169,7 @@ def _guessed(skeleton: Skeleton, up: int) -> Mapping[str, tuple[int, Source]]:
     }
 
 
-def is_humanoid(bones: Mapping[str, int]) -> bool:
+def is_humanoid(bones: Container[str]) -> bool:
     return all(bone in bones for bone in REQUIRED)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 
 from sinew.sim.assets.formats import model_format_name
-from sinew.sim.assets.humanoid import bones_of, is_humanoid
+from sinew.sim.assets.humanoid import Source, bone_sources, is_humanoid
 from sinew.sim.assets.influences import weighted_vertex_counts
 from sinew.sim.assets.model import CharacterModel, Skeleton, Skin
 from sinew.sim.assets.raw import RawModel
@@ -19,6 +19,9 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
     mesh = model.mesh
     materials = [material.name for material in model.materials]
     attributes = (name for part in raw.meshes for buffer in part.buffers for name in buffer.attributes)
+    names, bones = model.skeleton.names if model.skeleton is not None else (), bone_sources(model)
+    if not (model.rig.humanoid or is_humanoid(bones)):
+        bones = {}
     return {
         "path": str(model.path),
         "format": model.format,
@@ -52,7 +55,8 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             for material in model.materials
         ],
         "bones": _bones(model.skeleton, model.skin),
-        "humanoid": _humanoid(model),
+        "humanoid": {bone: names[joint] for bone, (joint, _) in bones.items()},
+        "humanoid_by_shape": [bone for bone, (_, source) in bones.items() if source is Source.SHAPE],
         "springs": [
             {"name": spring.name, "joint_count": len(spring.joints), "collider_count": len(spring.colliders)}
             for spring in model.rig.springs
@@ -73,14 +77,6 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
         ],
         "warnings": list(model.warnings),
     }
-
-
-def _humanoid(model: CharacterModel) -> dict[str, str]:
-    """Returns the joint of each bone; empty if the body is not human."""
-    bones = bones_of(model)
-    if model.skeleton is None or not (model.rig.humanoid or is_humanoid(bones)):
-        return {}
-    return {bone: model.skeleton.names[joint] for bone, joint in bones.items()}
 
 
 def _cameras(model: CharacterModel) -> list[dict[str, Any]]:
@@ -115,7 +111,9 @@ def info_text(info: dict[str, Any]) -> str:
         rows = [(name, f"{count:,}") for name, count in _bone_rows(info["bones"])]
         blocks.append(table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
     if info["humanoid"]:
-        blocks.append(table(f"Humanoid ({len(info['humanoid'])})", ("bone", "joint"), list(info["humanoid"].items())))
+        marks = dict.fromkeys(info["humanoid_by_shape"], str(Source.SHAPE))
+        rows = [(bone, joint, marks.get(bone, "")) for bone, joint in info["humanoid"].items()]
+        blocks.append(table(f"Humanoid ({len(rows)})", ("bone", "joint", ""), rows))
     if info["springs"]:
         rows = [(part["name"], str(part["joint_count"]), str(part["collider_count"])) for part in info["springs"]]
         blocks.append(table(f"Springs ({len(rows)})", ("name", ">joints", ">colliders"), rows))

@@ -12,13 +12,16 @@ from shiboken6 import isValid
 from sinew import resources
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList
+from sinew.app.project.bone_maps import BoneMaps
 from sinew.app.project.project_file import load_project, save_project
+from sinew.sim.assets.humanoid import Source, bone_sources, find_bones
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.playing import pose_of
 from sinew.sim.scene.strips import GROUP, Strip, StripMode
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.inspector.keys import KeyState
 from sinew.widgets.messages import Severity
+from sinew.widgets.parts import ElidedLabel
 from tests.fbx_samples import write_mixamo
 from tests.gui.editor_harness import Mouse, Session, messages, place_of, set_values, settled, trigger
 from tests.gui.test_editor_files import files_data
@@ -304,6 +307,103 @@ def test_the_bones_of_a_motion_are_edited(man, panel, qtbot, swing):
     QApplication.processEvents()
     assert not isValid(panel), "closed with its character"
     man.document.undo_stack.undo()
+
+
+def renamed(path, folder, names):
+    """A motion whose joints have other names: those of a mapping, else numbers."""
+    lines, count = [], 0
+    for line in path.read_text().splitlines():
+        word, _, name = line.partition(" ")
+        if word in ("ROOT", "JOINT"):
+            line = f"{word} {names.get(name, f'x{count}')}"
+            count += 1
+        lines.append(line)
+    folder.mkdir(exist_ok=True)
+    (folder / path.name).write_text("\n".join(lines))
+    return folder / path.name
+
+
+def open_map(editor, qtbot):
+    qtbot.waitUntil(lambda: bool(editor.window.findChildren(HumanoidMap)), timeout=60000)
+    (panel,) = editor.window.findChildren(HumanoidMap)
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def test_guesses_by_shape_play_and_are_shown_as_guesses(man, qtbot, swing, tmp_path):
+    man.motions.add(man.document.scene.characters[0].id, renamed(swing, tmp_path / "a", {}))
+    wait_for_clip(man, qtbot, "swing")
+    panel = open_map(man, qtbot)
+    assert panel.state.text() == "0 of 14 bones found by name, 14 by shape. Check them."
+    assert panel.bone.currentData() == "hips"
+    assert panel.rest.hasFocus() or not panel.isActiveWindow()
+    bone, joint = next(iter(bone_sources(panel.model).items()))
+    assert (bone, joint[1]) == ("hips", Source.SHAPE)
+    assert messages(man) == []
+    panel.close()
+
+
+@pytest.mark.parametrize("by_keys", [False, True])
+def test_missing_bones_are_set_in_the_rest_pose(man, qtbot, swing, tmp_path, monkeypatch, by_keys):
+    """By clicks on joints, or by keys: Up, Down and the beginning of a name."""
+    monkeypatch.setattr("sinew.sim.assets.humanoid.bones_by_shape", lambda *_: {})
+    man.motions.maps = BoneMaps(tmp_path)
+    node = man.document.scene.characters[0].id
+    skeleton = load_model(HUMANOID).skeleton
+    right = {bone: skeleton.names[joint] for bone, joint in find_bones(skeleton).items()}
+    hidden = [right[bone] for bone in ("head", "leftHand", "rightHand")]
+    names = {name: name for name in skeleton.names if name not in hidden}
+    names |= {name: f"q{number}" for number, name in enumerate(hidden)}
+    motion = renamed(swing, tmp_path / "a", names)
+    before = man.document.scene
+    man.motions.add(node, motion)
+    panel = open_map(man, qtbot)
+    assert (man.active.clip.name, len(settings_of(man).motions)) == ("walk", 1)
+    assert panel.state.text() == "Missing: head, left hand, right hand. The motion plays when all are set."
+    assert panel.bone.currentData() == "head"
+    man.edits.select(node)
+    settled(man)
+    tip = man.panels.inspector.findChild(MotionList).findChild(ElidedLabel).toolTip()
+    assert tip == "Missing: head, left hand, right hand. Set them in the Humanoid Map."
+    places = dict(zip(panel.model.skeleton.names, panel.rest.places(), strict=True))
+    for number in range(3):
+        assert panel.bone.currentData() == ("head", "leftHand", "rightHand")[number]
+        if by_keys:
+            QTest.qWait(QApplication.keyboardInputInterval() + 50)  # typed later, it begins another name
+            QTest.keyClicks(panel.rest, "q")
+            popup = panel.joint.view()
+            QTest.keyClicks(popup, str(number))
+            QTest.keyClick(popup, Qt.Key.Key_Return)
+        else:
+            Mouse(panel.rest).click(QPointF(*places[f"q{number}"]))
+    wait_for_clip(man, qtbot, "swing")
+    assert "the body is complete" in panel.state.text()
+    assert messages(man) == []
+    assert dict(settings_of(man).motions[0].humanoid) == {"head": "q0", "leftHand": "q1", "rightHand": "q2"}
+    man.document.undo_stack.undo()
+    assert panel.state.text() == "Missing: right hand. The motion plays when all are set."
+    while man.document.undo_stack.can_undo and settings_of(man).motions:
+        man.document.undo_stack.undo()
+    assert man.document.scene == before
+    panel.close()
+    QApplication.processEvents()
+    man.motions.add(node, renamed(motion, tmp_path / "again", {name: name for name in names.values()}))
+    wait_for_clip(man, qtbot, "swing")
+    assert dict(settings_of(man).motions[0].humanoid) == {"head": "q0", "leftHand": "q1", "rightHand": "q2"}
+    assert not man.window.findChildren(HumanoidMap), "remembered"
+    panel = HumanoidMap(man.context, node, settings_of(man).motions[0].path)
+    panel.reset.click()
+    assert man.motions.maps.find(panel.model.skeleton.names) == ()
+    panel.close()
+
+
+def test_up_and_down_choose_a_bone(man, panel):
+    panel.choose("hips")
+    QTest.keyClick(panel.drawing, Qt.Key.Key_Down)
+    assert panel.bone.currentData() == "spine"
+    QTest.keyClick(panel.drawing, Qt.Key.Key_Up)
+    QTest.keyClick(panel.drawing, Qt.Key.Key_Up)
+    assert panel.bone.currentData() == "rightLittleDistal"
 
 
 # --- strips, units --------------------------------------------------------------------------------------------------

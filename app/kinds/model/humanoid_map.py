@@ -4,12 +4,34 @@ from collections.abc import Mapping
 
 import msgspec
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QHBoxLayout, QLabel, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
+from sinew.app.kinds.model.rest_pose import FOUND, GUESSED, RestPose, bone_text
+from sinew.app.project.bone_maps import BoneMapsError
 from sinew.app.session.editor_context import EditorContext
-from sinew.sim.assets.humanoid import BONES, FINGERS, LIMB_BONES, REQUIRED, bones_of
+from sinew.sim.assets.humanoid import (
+    BONES,
+    FINGERS,
+    LIMB_BONES,
+    REQUIRED,
+    Source,
+    bone_sources,
+    bones_of,
+    is_humanoid,
+)
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.motions import motion_titles
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.scene.scene import VIEW, NodeId, ParamRef
 from sinew.widgets.parts import packed, tool_button
@@ -47,12 +69,6 @@ _HAND: Place = 78.0, 149.0
 """The left wrist of the drawing of the fingers."""
 
 _DOT, _NEAR = 4.5, 10.0
-_FOUND = QColor("#4c9a5b")
-
-
-def bone_text(bone: str) -> str:
-    """Returns words such as "left upper arm" for "leftUpperArm"."""
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in bone)
 
 
 class BodyMap(QWidget):
@@ -67,15 +83,15 @@ class BodyMap(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._joints: Mapping[str, str] = {}
-        self._edited: frozenset[str] = frozenset()
+        self._sources: Mapping[str, Source] = {}
         self._bone = "hips"
         self.setMinimumSize(220, 330)
         self.setAccessibleName("Body")
         self.setAccessibleDescription("Dots of the bones; the fields below do the same")
 
-    def show_bones(self, joints: Mapping[str, str], edited: frozenset[str], bone: str) -> None:
-        """Shows the joint of each bone, the bones that the user changed, and the chosen bone."""
-        self._joints, self._edited, self._bone = joints, edited, bone
+    def show_bones(self, joints: Mapping[str, str], sources: Mapping[str, Source], bone: str) -> None:
+        """Shows the joint of each bone, how it was found, and the chosen bone."""
+        self._joints, self._sources, self._bone = joints, sources, bone
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -128,8 +144,9 @@ class BodyMap(QWidget):
             painter.setPen(QPen(ink, 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(place, _DOT + 3.5, _DOT + 3.5)
-        painter.setPen(QPen(ink if bone in self._edited else ground, 1.5))
-        painter.setBrush(_FOUND if is_found else missing)
+        source = self._sources.get(bone)
+        painter.setPen(QPen(ink if source is Source.USER else ground, 1.5))
+        painter.setBrush(GUESSED if source is Source.SHAPE else FOUND if is_found else missing)
         painter.drawEllipse(place, _DOT, _DOT)
 
     def bone_at(self, place: QPointF) -> str:
@@ -147,15 +164,20 @@ class BodyMap(QWidget):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             bone = self.bone_at(QPointF(event.pos()))
             state = self._joints.get(bone, "required and not found" if bone in REQUIRED else "not found")
+            state += f", {self._sources[bone]}" if bone in self._sources else ""
             QToolTip.showText(event.globalPos(), f"{bone_text(bone)}: {state}" if bone else "", self)
             return True
         return super().event(event)
 
 
 class HumanoidMap(QDialog):
-    """Shows and edits the bones of a character, or of one of its motions; every change is an undo step."""
+    """Shows and edits the bones of a character, or of one of its motions; every change is an undo step.
 
-    def __init__(self, context: EditorContext, node_id: NodeId) -> None:
+    Args:
+        motion: Path of the motion to begin with; "" for the character.
+    """
+
+    def __init__(self, context: EditorContext, node_id: NodeId, motion: str = "") -> None:
         super().__init__(context.viewport.window())
         self._context, self._node_id = context, node_id
         self._bone, self._shown = "hips", False
@@ -163,6 +185,7 @@ class HumanoidMap(QDialog):
         self.body = QComboBox(self)
         self.body.setAccessibleName("Skeleton")
         self.drawing, self.bone, self.joint = BodyMap(self), QComboBox(self), QComboBox(self)
+        self.rest = RestPose(self)
         for bone in BONES:
             self.bone.addItem(bone_text(bone), bone)
         self.pick = tool_button(
@@ -174,15 +197,17 @@ class HumanoidMap(QDialog):
         form.addRow("Bone", self.bone)
         form.addRow("Joint", packed(QHBoxLayout(), (self.joint, 1), self.pick, spacing=SPACE_WIDE))
         packed(
-            QVBoxLayout(self), self.body, (self.drawing, 1), self.state, form, self.reset,
+            QVBoxLayout(self), self.body, (packed(QHBoxLayout(), (self.drawing, 1), (self.rest, 1)), 1),
+            self.state, form, self.reset,
             spacing=SPACE_WIDE, margins=SPACE_WIDE,
         )  # fmt: skip
         self.body.activated.connect(self.refresh)
         self.drawing.chosen.connect(self.choose)
+        self.rest.picked.connect(self.assign)
         self.bone.activated.connect(lambda: self.choose(self.bone.currentData()))
         self.joint.activated.connect(lambda: self.assign(self.joint.currentData()))
         self.pick.toggled.connect(self._show_bones)
-        self.finished.connect(lambda: self.pick.setChecked(False))
+        self.finished.connect(self._leave)
         self.reset.clicked.connect(lambda: self._store((), "Reset the bones"))
         document = context.document
         document.changed.connect(self.refresh)
@@ -190,6 +215,8 @@ class HumanoidMap(QDialog):
         context.store.changed.connect(self.refresh)
         context.files.changed.connect(self.refresh)
         self.refresh()
+        if motion:
+            self.show_motion(motion)
 
     @property
     def _settings(self) -> ModelSettings | None:
@@ -232,18 +259,17 @@ class HumanoidMap(QDialog):
             self.body.addItems(titles)
             self.body.setCurrentIndex(chosen if 0 <= chosen < len(titles) else 0)
         self.body.setVisible(len(titles) > 1)
-        self.pick.setVisible(self._motion < 0)
+        is_motion = self._motion >= 0
+        self.pick.setVisible(not is_motion)
+        self.rest.setVisible(is_motion)
+        self._context.motions.mapped = settings.motions[self._motion].path if is_motion else ""
         model = self.model
         names = model.skeleton.names if model is not None and model.skeleton is not None else ()
-        found = bones_of(model, self.edits) if model is not None else {}
-        joints = {bone: names[joint] for bone, joint in found.items()}
-        self.drawing.show_bones(joints, frozenset(bone for bone, _ in self.edits), self._bone)
-        missing = [bone_text(bone) for bone in REQUIRED if bone not in found]
-        self.state.setText(
-            "The file is missing or being read." if model is None
-            else f"Missing: {', '.join(missing)}." if missing
-            else f"{len(found)} bones; the body is complete."
-        )  # fmt: skip
+        found = bone_sources(model, self.edits) if model is not None else {}
+        joints = {bone: names[joint] for bone, (joint, _) in found.items()}
+        self.drawing.show_bones(joints, {bone: source for bone, (_, source) in found.items()}, self._bone)
+        self.rest.show_model(model if is_motion else None, found, self._bone)
+        self.state.setText("The file is missing or being read." if model is None else state_text(found, is_motion))
         self.reset.setEnabled(bool(self.edits))
         automatic = bones_of(model, [edit for edit in self.edits if edit[0] != self._bone]) if model is not None else {}
         self._list_joints(names, names[automatic[self._bone]] if self._bone in automatic else "")
@@ -263,27 +289,79 @@ class HumanoidMap(QDialog):
         self._bone = bone
         self.refresh()
 
+    def show_motion(self, path: str) -> None:
+        """Shows a motion, with the first missing or guessed bone."""
+        settings = self._settings
+        paths = [motion.path for motion in settings.motions] if settings is not None else []
+        if path in paths:
+            self.body.setCurrentIndex(1 + paths.index(path))
+            found = bone_sources(self.model, self.edits) if self.model is not None else {}
+            unsure = [bone for bone in REQUIRED if bone not in found or found[bone][1] is Source.SHAPE]
+            self.choose(unsure[0] if unsure else self._bone)
+            self.rest.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and Down choose a bone; letters and digits find a joint."""
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()))
+        if step is not None:
+            self.choose(BONES[(BONES.index(self._bone) + step) % len(BONES)])
+        elif event.text().isprintable() and event.text().strip():
+            self.joint.showPopup()
+            QApplication.sendEvent(self.joint.view(), event)
+        else:
+            super().keyPressEvent(event)
+
+    def _leave(self) -> None:
+        self.pick.setChecked(False)
+        self._context.motions.mapped = ""
+
     # --- edits ----------------------------------------------------------------------------------------
 
     def assign(self, joint: str | None) -> None:
-        """Sets the joint of the chosen bone: "" for none, None for the automatic one."""
+        """Sets the joint of the chosen bone: "" for none, None for the automatic one.
+
+        In a motion the next missing bone is chosen then; with the last one, the motion plays.
+        """
         others = [edit for edit in self.edits if edit[0] != self._bone]
         edits = others if joint is None else [*others, (self._bone, joint)]
         self._store(tuple(edits), f"Set {bone_text(self._bone)}")
+        if self._motion >= 0 and self.model is not None:
+            found = bones_of(self.model, self.edits)
+            missing = [bone for bone in REQUIRED if bone not in found]
+            if missing and joint:
+                self.choose(missing[0])
 
     def _store(self, edits: tuple[tuple[str, str], ...], text: str) -> None:
-        settings, document = self._settings, self._context.document
+        settings, document, motions = self._settings, self._context.document, self._context.motions
         if settings is None:
             return
-        node = document.scene.node(self._node_id)
-        values: dict[str, object] = {"humanoid": edits}
+        node, model, was = document.scene.node(self._node_id), self.model, self.edits
+        values: dict[ParamRef, object] = {ParamRef(node.id, node.kind, "humanoid"): edits}
+        is_completed = False
         if self._motion >= 0:
-            motions = list(settings.motions)
-            motions[self._motion] = msgspec.structs.replace(motions[self._motion], humanoid=edits)
-            values = {"motions": tuple(motions)}
-        document.set_as_one(
-            f"{text} of {node.name}", {ParamRef(node.id, node.kind, name): value for name, value in values.items()}
-        )
+            files = list(settings.motions)
+            files[self._motion] = msgspec.structs.replace(files[self._motion], humanoid=edits)
+            values = {ParamRef(node.id, node.kind, "motions"): tuple(files)}
+            own = self._context.store.model_at(settings.path)
+            is_complete = model is not None and is_humanoid(bones_of(model, edits))
+            is_completed = is_complete and model is not None and not is_humanoid(bones_of(model, was))
+            if is_completed and own is not None:
+                clip = motion_titles(own, files, self._context.files.assets.motions)[self._motion][0]
+                values = motions.playing(node.id, tuple(files), clip)
+            if model is not None and model.skeleton is not None and (is_complete or not edits):
+                self._remember(model.skeleton.names, edits)
+        document.set_as_one(f"{text} of {node.name}", values)
+        if is_completed:
+            motions.added.emit(node.id)
+
+    def _remember(self, joints: tuple[str, ...], edits: tuple[tuple[str, str], ...]) -> None:
+        maps = self._context.motions.maps
+        if maps is None:
+            return
+        try:
+            maps.store(joints, edits)
+        except BoneMapsError as error:
+            self._context.panels.warn("", str(error))
 
     def _show_bones(self, picking: bool) -> None:
         """Shows the bones in the viewport while one is picked."""
@@ -299,3 +377,19 @@ class HumanoidMap(QDialog):
         if self.pick.isChecked() and selection.node == self._node_id and selection.bone:
             self.pick.setChecked(False)
             self.assign(selection.bone)
+
+
+def state_text(found: Mapping[str, tuple[int, Source]], is_motion: bool) -> str:
+    """Returns what is missing, and how the bones that a body needs were found."""
+    missing = [bone_text(bone) for bone in REQUIRED if bone not in found]
+    sources = [found[bone][1] for bone in REQUIRED if bone in found]
+    guessed = sources.count(Source.SHAPE)
+    names = Source.NAME if sources.count(Source.NAME) == len(sources) - guessed else "so far"
+    counts = f"{len(sources) - guessed} of {len(REQUIRED)} bones found {names}, {guessed} by shape. Check them"
+    when = "the motion plays when all are set."
+    if missing:
+        line = f"Missing: {', '.join(missing)}."
+        if guessed:
+            return f"{line} {counts}; {when}" if is_motion else f"{line} {counts}."
+        return f"{line} {when[0].upper()}{when[1:]}" if is_motion else line
+    return f"{counts}." if guessed else f"{len(found)} bones; the body is complete."

@@ -5,7 +5,10 @@ from pathlib import Path
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
+from sinew.app.kinds.model.rest_pose import bone_text
 from sinew.app.session.editor_context import EditorContext
+from sinew.sim.assets.humanoid import REQUIRED, bones_of
+from sinew.sim.characters.motions import motion_titles
 from sinew.sim.characters.settings import model_settings
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.icons import GlyphLabel
@@ -37,12 +40,25 @@ class MotionList(QWidget):
         packed(QVBoxLayout(self), *rows, buttons, spacing=SPACE)
 
     def _row(self, number: int, path: str) -> QHBoxLayout:
-        fault = self._context.files.fault_of(path)
+        fault = self._context.files.fault_of(path) or self._missing(number, path)
         mark, label = GlyphLabel("warning" if fault else "clip", _SIDE, self), ElidedLabel(parent=self)
         remove = tool_button("delete", tip=f"Remove {Path(path).name}", act=lambda: self.remove(number))
         label.set_text(Path(path).name)
         label.setToolTip(fault or path)
         return packed(QHBoxLayout(), mark, (label, 1), remove, spacing=SPACE)
+
+    def _missing(self, number: int, path: str) -> str:
+        """Returns the bones without which the motion does not play; "" if it has all."""
+        files, node = self._context.files.assets, self._context.document.scene.node(self._node_id)
+        settings, source = model_settings(node), files.motions.get(Path(path))
+        model = self._context.store.model_at(settings.path)
+        if source is None or model is None:
+            return ""
+        found = bones_of(source, settings.motions[number].humanoid)
+        missing = [bone_text(bone) for bone in REQUIRED if bone not in found]
+        title = motion_titles(model, settings.motions, files.motions)[number][0]
+        plays = title in [clip.name for clip in files.animated_model(node.id, model).clips]  # as one of the same joints
+        return f"Missing: {', '.join(missing)}. Set them in the Humanoid Map." if missing and not plays else ""
 
     def remove(self, number: int) -> None:
         """Removes a motion; strips and the clip that name it fall back to the first clip."""

@@ -119,6 +119,7 @@ class ModelPanel(Panel):
         self.head = self.unit.notice
         self.textures = Textures(context)
         self._problems: Memo[str] = Memo()
+        context.motions.mapping_asked.connect(lambda node_id, path: HumanoidMap(context, node_id, path).show())
 
     def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
         self.unit.follow(node)

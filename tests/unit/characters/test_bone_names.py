@@ -142,7 +142,8 @@ CONVENTIONS = {
 
 def named(model: CharacterModel, names: tuple[str, ...]) -> CharacterModel:
     """Returns the sample with other names; fingers and joints that a convention does not have get numbers."""
-    assert model.skeleton is not None and len(names) == len(CORE)
+    assert model.skeleton is not None
+    assert len(names) == len(CORE)
     bones = find_bones(model.skeleton)
     wanted = {bones[bone]: name for bone, name in zip(CORE, names, strict=True) if bone in bones and name}
     joints = tuple(wanted.get(joint, f"bone_{joint}x") for joint in range(model.skeleton.joint_count))
@@ -167,7 +168,8 @@ def test_edits_come_before_guesses_and_say_so(humanoid: CharacterModel) -> None:
     assert model.skeleton is not None
     found = bone_sources(model, [("leftHand", "joint0")])
     assert found["leftHand"] == (model.skeleton.index("joint0"), Source.USER)
-    assert found["rightHand"][1] is Source.SHAPE and "hips" not in found
+    assert found["rightHand"][1] is Source.SHAPE
+    assert "hips" not in found
 
 
 @pytest.mark.parametrize("turn", [0, 1])
