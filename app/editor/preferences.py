@@ -1,51 +1,105 @@
-from collections.abc import Callable
+"""Choices of the user, stored between sessions: pages of settings, each of which is applied when it changes."""
 
-from PySide6.QtCore import QSettings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from sinew.app.project.settings_store import stored_choice
-from sinew.app.session.renderer import ViewportRenderer
+import msgspec
+from PySide6.QtCore import QObject, QSettings, Signal
+
 from sinew.sim.cache.step_store import CacheBudget
 from sinew.sim.gl.back_end import BackEndChoice
-from sinew.widgets.theme import Theme, ThemeMode
+from sinew.sim.scene.params import ParamError, param, params_of, validated
+from sinew.sim.scene.playback import PlaybackSettings
+from sinew.widgets.theme import ThemeMode
 
-_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
+
+class Look(msgspec.Struct, frozen=True):
+    theme: Annotated[ThemeMode, param("Colours of the window.")] = ThemeMode.AUTO
 
 
-class Preferences:
-    """Choices that are stored: theme, back end and cache limit. A `back_end` of None means the stored one."""
+class PlaybackChoices(msgspec.Struct, frozen=True):
+    whole_frames: Annotated[bool, param(
+        "Scrubbing, pausing and keys stay on frames; Shift inverts this while scrubbing.", label="Whole frames",
+    )] = True  # fmt: skip
+    rate: Annotated[float, param(
+        "Frame rate of new scenes.", label="Frame rate of new scenes", unit="fps", lo=1.0, hi=1000.0, soft=(12.0, 120.0),
+    )] = PlaybackSettings().rate  # fmt: skip
 
-    def __init__(
-        self,
-        settings: QSettings,
-        theme: Theme,
-        client: ViewportRenderer,
-        back_end: BackEndChoice | None,
-        redraw: Callable[[], None],
-    ) -> None:
-        self._settings, self.theme, self._client, self._redraw = settings, theme, client, redraw
-        theme.set_mode(stored_choice(settings, _THEME, ThemeMode.AUTO))
-        client.switch_back_end(back_end or stored_choice(settings, _BACK_END, BackEndChoice.AUTO))
-        client.limit_steps(stored_choice(settings, _STEP_ROOM, CacheBudget.USUAL))
 
-    @property
-    def back_end(self) -> BackEndChoice:
-        return self._client.back_end
+class SimulationChoices(msgspec.Struct, frozen=True):
+    back_end: Annotated[BackEndChoice, param(
+        "Simulate and skin by transform feedback, which every GPU supports, by compute shaders (OpenGL 4.3), or by the"
+        " faster one for the number of elements.", label="Back end",
+    )] = BackEndChoice.AUTO  # fmt: skip
+    cache_limit: Annotated[CacheBudget, param("Disk space for cached steps.", label="Cache limit")] = CacheBudget.USUAL
 
-    @property
-    def cache_budget(self) -> CacheBudget:
-        return self._client.cache_budget
 
-    def set_theme(self, mode: ThemeMode) -> None:
-        self.theme.set_mode(mode)
-        self._settings.setValue(_THEME, mode.value)
+class FileChoices(msgspec.Struct, frozen=True):
+    output_folder: Annotated[str, param(
+        "Folder of renderings and exports; a relative one is beside the project.", label="Output folder",
+    )] = "render"  # fmt: skip
+    remember_bone_maps: Annotated[bool, param(
+        "Bones that were set in a motion are those of the next motion with the same joints.",
+        label="Remember bone maps",
+    )] = True  # fmt: skip
 
-    def set_back_end(self, choice: BackEndChoice) -> None:
-        """Stores and sets the back end; does not restart the simulation."""
-        self._settings.setValue(_BACK_END, choice.value)
-        self._client.switch_back_end(choice)
-        self._redraw()
 
-    def set_cache_budget(self, size: CacheBudget) -> None:
-        self._settings.setValue(_STEP_ROOM, size.value)
-        self._client.limit_steps(size)
-        self._redraw()
+_FORMER = {
+    "look/theme": "theme", "simulation/back_end": "back_end", "simulation/cache_limit": "step_room",
+    "playback/whole_frames": "scrub_on_frames",
+}  # fmt: skip
+"""Names of values in files of older programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    name: str  # Part of the names in the file
+    title: str
+    defaults: msgspec.Struct
+    apply: Callable[[Any], object]
+
+
+class Preferences(QObject):
+    """Stored pages; a value that cannot be read is the default.
+
+    Signals:
+        changed: The name of a page.
+    """
+
+    changed = Signal(str)
+
+    def __init__(self, settings: QSettings, pages: Sequence[Page]) -> None:
+        super().__init__()
+        self._settings = settings
+        self.pages = {page.name: page for page in pages}
+        self._values = {page.name: self._stored(page) for page in pages}
+        for page in pages:
+            page.apply(self._values[page.name])
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def change(self, name: str, **values: object) -> None:
+        """Applies and stores values; raises ParamError for those that are not allowed."""
+        made = validated(self._values[name], **values)
+        self._values[name] = made
+        for field, value in msgspec.to_builtins({field: getattr(made, field) for field in values}).items():
+            self._settings.setValue(f"{name}/{field}", value)
+        self.pages[name].apply(made)
+        self.changed.emit(name)
+
+    def reset(self, name: str) -> None:
+        self.change(name, **msgspec.structs.asdict(self.pages[name].defaults))
+
+    def _stored(self, page: Page) -> msgspec.Struct:
+        made = page.defaults
+        for record in params_of(type(made)):
+            key = f"{page.name}/{record.name}"
+            value = self._settings.value(key, self._settings.value(_FORMER.get(key, key)))
+            try:
+                if value is not None:
+                    made = validated(made, **{record.name: msgspec.convert(value, record.type, strict=False)})
+            except (msgspec.ValidationError, ParamError):
+                continue
+        return made

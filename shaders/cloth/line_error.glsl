@@ -12,11 +12,11 @@ float error_from(CELL cell) {
     vec2 thread = thread_in(cell);
     Point first = point_in(cell);
     Point second = point_in(moved_along(cell, 1));
-    vec3 whole = (second.place - first.place) + (second.offset - first.offset);
+    vec3 whole = end_between(first, second);
     float longer = sqrt(dot(whole, whole)) - thread.x;
     longer += texelFetch(u_rows, row_of(cell)).x * u_compliance / max(thread.y, 1e-20);
 #ifdef DAMPED
-    longer = (longer + u_rate * dot(direction(whole), second.moved - first.moved)) / (1.0 + u_rate);
+    longer = (longer + u_rate * dot(direction(whole), change_between(first, second))) / (1.0 + u_rate);
 #endif
     return thread.y > 0.0 ? abs(longer) / max(thread.x, 1e-20) : 0.0;
 }

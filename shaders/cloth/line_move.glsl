@@ -14,8 +14,8 @@ uniform samplerBuffer u_sums;      // loads so far, in ORDER
 
 // Impulse of the edge between two points with its direction; its tension over the length, for an inverse mass of 1.
 vec4 push_between(Point first, Point second, float impulse, float former) {
-    vec3 start = second.place - first.place;
-    vec3 whole = start + (second.offset - first.offset);
+    vec3 start = start_between(first, second);
+    vec3 whole = end_between(first, second);
     float reach = max(sqrt(dot(whole, whole)), 1e-20);
     float load = abs(impulse) * max(first.weight, second.weight) / reach;
     vec3 along = former > 0.0 && u_inertia * load < 1.0 ? direction(start) : whole / reach;

@@ -145,8 +145,8 @@ vec2 thread_in(int place) {
 
 struct Point {
     vec3 place;
-    vec3 offset;
-    vec3 moved;                    // within the substep, with DAMPED
+    vec3 remainder;                // what the place cannot hold
+    vec3 offset;                   // from the place, at the end of the substep
     float weight;                  // inverse mass [1/kg]
     float sign;                    // -1 with more inertia
 };
@@ -155,11 +155,23 @@ Point point_in(CELL cell) {
     int particle = particle_in(cell);
     vec3 place = texelFetch(u_state, 2 * particle).xyz;
     vec4 point = texelFetch(u_points, point_in_order(cell));
-    vec3 moved = vec3(0.0);
-#ifdef DAMPED
-    moved = point.xyz - remainder_of(texelFetch(u_state, 2 * particle + 1).w, place);
-#endif
-    return Point(place, point.xyz, moved, abs(point.w), point.w < 0.0 ? -1.0 : 1.0);
+    vec3 remainder = remainder_of(texelFetch(u_state, 2 * particle + 1).w, place);
+    return Point(place, remainder, point.xyz, abs(point.w), point.w < 0.0 ? -1.0 : 1.0);
+}
+
+// From one point to another, at the beginning of the substep.
+vec3 start_between(Point first, Point second) {
+    return (second.place - first.place) + (second.remainder - first.remainder);
+}
+
+// From one point to another, at its end.
+vec3 end_between(Point first, Point second) {
+    return (second.place - first.place) + (second.offset - first.offset);
+}
+
+// What the substep changes.
+vec3 change_between(Point first, Point second) {
+    return (second.offset - second.remainder) - (first.offset - first.remainder);
 }
 
 vec3 direction(vec3 way) {

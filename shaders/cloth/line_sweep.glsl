@@ -28,8 +28,8 @@ struct Edge {
 
 Edge edge_between(CELL cell, Point first, Point second) {
     vec2 thread = thread_in(cell);
-    vec3 start = second.place - first.place;
-    vec3 whole = start + (second.offset - first.offset);
+    vec3 start = start_between(first, second);
+    vec3 whole = end_between(first, second);
     float reach = sqrt(dot(whole, whole));
     float former_reach = sqrt(dot(start, start));
     vec3 along = whole / max(reach, 1e-20);
@@ -61,7 +61,7 @@ void run(int id) {
         float softest = max(SOFTEST, TRUST * error * error);
         float compliance = u_compliance / max(edge.thread.y, 1e-20);
 #ifdef DAMPED
-        longer = (longer + u_rate * dot(edge.along, second.moved - first.moved)) / (1.0 + u_rate);
+        longer = (longer + u_rate * dot(edge.along, change_between(first, second))) / (1.0 + u_rate);
         compliance /= 1.0 + u_rate;
 #endif
         float weight = first.weight + second.weight;

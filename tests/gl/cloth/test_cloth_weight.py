@@ -226,7 +226,8 @@ def test_strips_everywhere(context: Context, library: ShaderLibrary, solver: Clo
         )
         worst = np.maximum(worst, (abs(error) / allowed, speed))
     print("\n".join(lines))
-    # The stretch of the strip of springs at the largest scale is 15 um of 100 m.
+    # Springs at the largest scale: the length of an edge of 6.25 m is rounded by 3.7e-7 m, which is 0.16 mm/s in each
+    # of the substeps; the air takes 400 of them to damp it, so that it adds up to about 20 times as much.
     assert (worst < (1.0, 1e-3 if scale <= 1.0 or solver is ClothSolving.LINES else 5e-3)).all(), lines
 
 
@@ -234,8 +235,11 @@ def test_strips_everywhere(context: Context, library: ShaderLibrary, solver: Clo
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("scale", SCALES)
 def test_spin_everywhere(context: Context, library: ShaderLibrary, scale: float) -> None:
+    """Where coordinates hold the sheet: of its edges of 0.53 mm at the smallest scale they are 1.4 % at 100 m."""
     lines, worst = [], 0.0
     for substeps, place in product((8, 16, 32), PLACES):
+        if np.spacing(np.float32(max(place))) > 0.005 * 0.8 * scale / 15.0:
+            continue
         left = spin_left(context, library, scale, substeps, place, (0.0, 1.0, 0.0))
         lines.append(f"{scale:g} {substeps} {place}: {left:.5f}")
         worst = max(worst, abs(left - 1.0))
