@@ -197,7 +197,7 @@ class CodeEditor(QPlainTextEdit):
 
 
 class FindRow(QWidget):
-    """A row that finds text in the editor of `current`.  Ctrl+F shows it, F3 finds the next place, Escape hides it.
+    """A row that finds text in the editor of `current`.  F3 finds the next place, Escape hides it.
 
     Args:
         owner: The keys work in this widget and its children.
@@ -218,7 +218,6 @@ class FindRow(QWidget):
         self.line.textChanged.connect(lambda _: self.find_text(stay=True))
         self.line.returnPressed.connect(self.find_text)
         for keys, react in (
-            (QKeySequence("Ctrl+F"), self.open_row),
             (QKeySequence("F3"), self.find_text),
             (QKeySequence("Shift+F3"), lambda: self.find_text(back=True)),
         ):

@@ -2,7 +2,7 @@ import enum
 from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelection, QPoint, Signal
-from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from sinew.sim.characters.settings import MATERIAL_PART
 from sinew.sim.scene.change import Change, ChangeKind
@@ -12,7 +12,7 @@ from sinew.widgets.icons import icon
 from sinew.widgets.outliner_entries import Entry, EntryKind, Key
 from sinew.widgets.outliner_model import Badge, OutlinerModel
 from sinew.widgets.outliner_view import OutlinerView
-from sinew.widgets.parts import EmptyState, packed
+from sinew.widgets.parts import EmptyState, SearchField, packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState
 from sinew.widgets.theme import SPACE
 
@@ -49,9 +49,8 @@ class Outliner(QWidget):
         self.extend_menu: Callable[[QMenu, Entry], None] = lambda _menu, _entry: None
         self.model = OutlinerModel(model_of, self)
         self.view = OutlinerView(self.model, self)
-        self.filter_line = QLineEdit(self, placeholderText="Filter by name", clearButtonEnabled=True)
+        self.filter_line = SearchField("Filter by name", self)
         self.nothing_found = EmptyState("filter", "No matches", "No name contains all of these words.", self)
-        self.filter_line.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.nothing_found)

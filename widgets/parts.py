@@ -2,7 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt, SignalInstance
-from PySide6.QtGui import QColor, QDropEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QDropEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLayout,
     QLayoutItem,
+    QLineEdit,
     QMenu,
     QPushButton,
     QScrollArea,
@@ -68,6 +69,21 @@ def tool_button(
     if act is not None:
         button.clicked.connect(act)
     return button
+
+
+class SearchField(QLineEdit):
+    """A line that filters a list; Escape clears it first."""
+
+    def __init__(self, placeholder: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent, placeholderText=placeholder, clearButtonEnabled=True)
+        self.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
+        self.setAccessibleName(placeholder)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
 
 
 def choice_box(name: str, entries: Sequence[tuple[str, object]]) -> QComboBox:

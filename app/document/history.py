@@ -174,6 +174,24 @@ class UndoHistory:
             self.index += 1
             self._changed()
 
+    @property
+    def texts(self) -> list[str]:
+        """Texts of all entries, the oldest first."""
+        return [entry.text for entry in self._entries]
+
+    @property
+    def saved(self) -> int | None:
+        """The `index` of the saved scene; None if it cannot be reached."""
+        return self._clean_index
+
+    def go(self, index: int) -> None:
+        """Undoes or redoes entries until `index` of them can be undone; raises RuntimeError as `undo` does."""
+        index = max(0, min(index, len(self._entries)))
+        while self.index > index:
+            self.undo()
+        while self.index < index:
+            self.redo()
+
     def record(self, edit: SceneEdit) -> None:
         """Shows the scene of an edit and makes it an entry, or a part of the latest one."""
         edit.redo(self._show)

@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtGui import QGuiApplication, QImageWriter
+from PySide6.QtWidgets import QApplication, QMenu
 
+from sinew.app.document.history import UndoHistory
 from sinew.app.document.python_text import python_text
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.export import export_model
-from sinew.app.editor.help_dialogs import show_about, show_plugins, show_shortcuts
+from sinew.app.editor.help_dialogs import search_commands, show_about, show_plugins, show_shortcuts
 from sinew.app.editor.main_window import MainWindow
 from sinew.app.editor.preferences import Preferences
 from sinew.app.editor.simulation_work import SimulationWork
@@ -19,7 +21,7 @@ from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
 from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action
 from sinew.app.session.editor_context import EditorContext
-from sinew.app.session.menus import ADD, RECENT, WINDOW
+from sinew.app.session.menus import ADD, HISTORY, RECENT, WINDOW
 from sinew.app.timeline.binding import TimelineBinding
 from sinew.app.timings.panel import TimingsPanel
 from sinew.app.viewport.handle_tool import HandleTool
@@ -27,19 +29,17 @@ from sinew.app.viewport.tools import ViewportTools
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.raw import RawModel
 from sinew.sim.cache.bake import is_bake
-from sinew.sim.cache.step_store import CacheBudget
 from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
-from sinew.sim.gl.back_end import TITLES, BackEndChoice
 from sinew.sim.kinds import KINDS, add_entries
-from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.kinds.contract import Command, Panel, Submenu
 from sinew.sim.printable import titled
 from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.params import Param, params_of
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
-from sinew.widgets.texts import file_filter
-from sinew.widgets.theme import ThemeMode
+from sinew.widgets.code_editor import FindRow
+from sinew.widgets.texts import file_filter, menu_text
 
 Kinds = Mapping[str, Panel]
 
@@ -112,7 +112,27 @@ def _add_motion(context: EditorContext, path: Path) -> None:
         context.motions.add(context.active.node.id, path)
 
 
-def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, handles: HandleTool) -> Menu:
+def find(context: EditorContext, window: MainWindow) -> None:
+    """Opens the row that finds text in the focused panel, else the one of the inspector."""
+    widget = QApplication.focusWidget()
+    while widget is not None:
+        rows = [child for child in widget.children() if isinstance(child, FindRow)]
+        if rows:
+            rows[0].open_row()
+            return
+        widget = widget.parentWidget()
+    window.docks.reveal("inspector")
+    context.panels.inspector.search.open_row()
+
+
+HISTORY_MAX = 30
+"""Entries of the menu History."""
+
+
+def edit_menu(
+    context: EditorContext, tools: ViewportTools, handles: HandleTool, window: MainWindow,
+    show_preferences: Callable[[], object],
+) -> Menu:  # fmt: skip
     document, edits, stack = context.document, context.edits, context.document.undo_stack
 
     def nothing_selected() -> str:
@@ -130,6 +150,7 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                lambda: "" if stack.can_undo else "There is nothing to undo."),
         Action("edit.redo", "&Redo", "Redo the last undone change.", stack.redo, ("Ctrl+Y", "Ctrl+Shift+Z"), "redo",
                lambda: "" if stack.can_redo else "There is nothing to redo."),
+        Submenu(HISTORY, lambda menu: fill_history(menu, stack)),
         Action("edit.copy_python", "Copy Last Change as P&ython", "Copy the change that Undo takes back as Python.",
                lambda: _copy_python(context), reason=lambda: "" if stack.can_undo else "There is nothing to undo."),
         SEPARATOR,
@@ -171,7 +192,28 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                reason=lambda: "" if document.scene.nodes else "The scene is empty."),
         Action("edit.deselect", "D&eselect", "Clear the selection.", lambda: _deselect(edits, tools),
                ("Ctrl+Shift+A",)),
+        SEPARATOR,
+        Action("edit.find", "F&ind…", "Find a setting in the inspector, or text in the kernel.",
+               lambda: find(context, window), ("Ctrl+F",)),
+        Action("edit.preferences", "Pre&ferences…", "Theme, playback, back end, files and shortcuts.",
+               show_preferences, ("Ctrl+,",)),
     ])  # fmt: skip
+
+
+def fill_history(menu: QMenu, history: UndoHistory) -> None:
+    """Fills a menu with the latest entries, the newest first; undone ones are dim."""
+    texts = ["Opened", *history.texts]
+    first = max(0, min(history.index, len(texts) - HISTORY_MAX))
+    for index in reversed(range(first, min(first + HISTORY_MAX, len(texts)))):
+        saved = " (saved)" if index == history.saved else ""
+        action = menu.addAction(f"{menu_text(texts[index])}{saved}", functools.partial(history.go, index))
+        action.setCheckable(True)
+        action.setChecked(index == history.index)
+        if index > history.index:
+            font = action.font()
+            font.setItalic(True)
+            action.setFont(font)
+            action.setToolTip("Undone")
 
 
 def _choice(
@@ -300,7 +342,7 @@ def skinning_menu(context: EditorContext) -> Menu:
     ])  # fmt: skip
 
 
-def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
+def playback_menu(context: EditorContext, binding: TimelineBinding, preferences: Preferences) -> Menu:
     playback, active = context.playback, context.active
     return Menu("Pla&yback", [
         Action("play.toggle", "&Play / Pause", "Play or pause.", playback.toggle, ("Space",), "play"),
@@ -323,8 +365,10 @@ def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
                ("O",)),
         Action("play.clear_range", "&Clear In and Out", "Play the whole clip.", binding.clear_range, ("Alt+I",)),
         SEPARATOR,
-        Action("play.snap", "Scr&ub on Frames", "Snap the playhead to frames while scrubbing; Shift inverts this.",
-               binding.set_snapping, is_on=lambda: binding.snaps),
+        Action("play.whole_frames", "&Whole Frames",
+               "Scrubbing, pausing and keys stay on frames; Shift inverts this while scrubbing.",
+               lambda on: preferences.change("playback", whole_frames=on),
+               is_on=lambda: preferences["playback"].whole_frames),
         Action("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", binding.set_bind_pose,
                ("B",), reason=lambda: _no_model(context),
                is_on=lambda: bool(active.node and model_settings(active.node).bind_pose)),
@@ -362,9 +406,7 @@ def _bake_actions(
     ]  # fmt: skip
 
 
-def simulation_menu(
-    context: EditorContext, work: SimulationWork, output: Output, preferences: Preferences, kinds: Kinds
-) -> Menu:
+def simulation_menu(context: EditorContext, work: SimulationWork, output: Output, kinds: Kinds) -> Menu:
     document, playback = context.document, context.playback
 
     def nothing_simulated() -> str:
@@ -401,30 +443,7 @@ def simulation_menu(
         Action("node.solo", "S&olo", "Simulate only the selection among objects of its type.",
                lambda: _toggle(context, "solo"), ("S",), reason=nothing_muted),
         SEPARATOR,
-        _back_ends(preferences),
-        _cache_limits(preferences),
-        SEPARATOR,
         *(command_action(command) for panel in kinds.values() for command in panel.commands),
-    ])  # fmt: skip
-
-
-def _back_ends(preferences: Preferences) -> Menu:
-    return Menu("&Back End", [
-        _choice(f"back_end.{choice.value}", f"&{TITLES[choice]}", tip,
-                preferences.set_back_end, lambda: preferences.back_end, choice)
-        for choice, tip in {
-            BackEndChoice.AUTO: "Simulate and skin with the faster one for the number of elements on this machine.",
-            BackEndChoice.TF: "Simulate and skin by transform feedback, which every GPU supports.",
-            BackEndChoice.COMPUTE: "Simulate and skin by compute shaders; needs OpenGL 4.3.",
-        }.items()
-    ])  # fmt: skip
-
-
-def _cache_limits(preferences: Preferences) -> Menu:
-    return Menu("Cache &Limit", [
-        _choice(f"step_room.{size.value}", size.value, "Disk space for cached steps.",
-                preferences.set_cache_budget, lambda: preferences.cache_budget, size)
-        for size in CacheBudget
     ])  # fmt: skip
 
 
@@ -451,17 +470,9 @@ def timing_menu(timings: TimingsPanel, measure: Callable[[bool], None], compare:
     ])  # fmt: skip
 
 
-def window_menu(window: MainWindow, preferences: Preferences) -> Menu:
-    themes = Menu("&Theme", [
-        _choice(f"theme.{mode.value}", title, tip, preferences.set_theme, lambda: preferences.theme.mode, mode)
-        for mode, title, tip in (
-            (ThemeMode.AUTO, "Follow the &System", "Dark or light like the system."),
-            (ThemeMode.DARK, "&Dark", "Always dark."),
-            (ThemeMode.LIGHT, "&Light", "Always light."),
-        )
-    ])  # fmt: skip
+def window_menu(window: MainWindow) -> Menu:
     reset = Action("window.reset_layout", "&Reset Layout", "Move every panel to its default place.", window.docks.reset)
-    return Menu(WINDOW, [reset, themes])
+    return Menu(WINDOW, [reset])
 
 
 def help_menu(
@@ -472,6 +483,8 @@ def help_menu(
         Action("help.guide", "User &Guide", "Open the guide at the focused panel or row.", show_guide, ("F1",)),
         Action("help.how", "&How It Works", "Open formulas, sources, accuracy and limits in the guide.", show_how),
         Action("help.tour", "&Tour", "Take a tour in seven steps.", begin_tour),
+        Action("help.commands", "&Search Commands", "Find a command by its name and run it.",
+               lambda: search_commands(window), ("Ctrl+Shift+P",)),
         Action("help.shortcuts", "&Keyboard Shortcuts", "Search keys and mouse actions.",
                lambda: show_shortcuts(window, kinds), ("?", "Shift+F1")),
         Action("help.plugins", "&Plug-ins", "Types, formats and commands of other packages, and of your own files.",

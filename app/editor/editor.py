@@ -19,7 +19,15 @@ from sinew.app.editor import action_table
 from sinew.app.editor.disk_changes import DiskChanges
 from sinew.app.editor.kind_panels import PluginReports, make_panels, replace_unknown_icons
 from sinew.app.editor.main_window import MainWindow, WindowState
-from sinew.app.editor.preferences import Preferences
+from sinew.app.editor.preferences import (
+    FileChoices,
+    Look,
+    Page,
+    PlaybackChoices,
+    Preferences,
+    SimulationChoices,
+)
+from sinew.app.editor.preferences_window import PreferencesWindow
 from sinew.app.editor.python import PythonConsole, is_script
 from sinew.app.editor.selected_node import SelectedNode
 from sinew.app.editor.simulation_work import SimulationWork
@@ -36,6 +44,8 @@ from sinew.app.files.scene_files import SceneFiles
 from sinew.app.help.guide import TOUR_SAMPLE, guide_pages, guide_texts, place_of
 from sinew.app.output.controller import Output
 from sinew.app.project.access import FileAccess
+from sinew.app.project.bone_maps import BoneMaps
+from sinew.app.project.model_scene import at_rate
 from sinew.app.project.settings_store import app_settings, config_folder, data_folder, program_cache_folder
 from sinew.app.session import bootstrap
 from sinew.app.session.active_model import ActiveModel
@@ -50,6 +60,7 @@ from sinew.app.session.picker import ParticleMarks, Picker
 from sinew.app.session.playback import Playback
 from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.second_engine import SecondEngine
+from sinew.app.session.shortcut_editor import ShortcutEditor
 from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
@@ -67,7 +78,7 @@ from sinew.sim.assets.images import ImageBudget
 from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.scene.change import Change
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId
 from sinew.sim.scene.world_transforms import WorldTransforms
 from sinew.widgets.camera_controller import CameraController
 from sinew.widgets.guide import Guide
@@ -122,9 +133,6 @@ class Editor:
             self.tasks, self.document, self.store, self.scene_files, self.playback, self.active,
             debug=debug_gl, programs=programs,
         )  # fmt: skip
-        self.preferences = Preferences(
-            self.settings, application_theme(), self.client, back_end, lambda: self.viewport.update()
-        )
         self.edits = SceneEdits(
             self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas, self.models
         )
@@ -135,6 +143,14 @@ class Editor:
             self.document, self.store, self.loader, self.projects, self.access, self.recent,
             ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
         )  # fmt: skip
+        self.preferences = Preferences(self.settings, (
+            Page("look", "Look", Look(), lambda chosen: application_theme().set_mode(chosen.theme)),
+            Page("playback", "Playback", PlaybackChoices(), self._use_playback),
+            Page("simulation", "Simulation", SimulationChoices(), self._use_simulation),
+            Page("files", "Files", FileChoices(), self._use_files),
+        ))  # fmt: skip
+        if back_end is not None:
+            self.client.switch_back_end(back_end)
         self.recovery = RecoveryStore(data_folder() / "recovery")
         self.recovering = RecoveryQuestions(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
@@ -211,20 +227,20 @@ class Editor:
         self.window_state = WindowState(self.window, self.document, self.recent, self.files)
 
     def _build_actions(self) -> None:
-        context, window, kinds, preferences = self.context, self.window, self.kind_panels, self.preferences
+        context, window, kinds = self.context, self.window, self.kind_panels
         table = (
             action_table.file_menu(context, window, self.files, self.output),
-            action_table.edit_menu(context, window, self.tools, self.handles),
+            action_table.edit_menu(context, self.tools, self.handles, window, self.show_preferences),
             action_table.view_menu(context, window, self.frame_selection, self.frame_all),
             action_table.add_menu(context, self.files, kinds),
             action_table.skinning_menu(context),
-            action_table.playback_menu(context, self.binding),
-            action_table.simulation_menu(context, self.work, self.output, preferences, kinds),
+            action_table.playback_menu(context, self.binding, self.preferences),
+            action_table.simulation_menu(context, self.work, self.output, kinds),
             action_table.timing_menu(self.timings, self.measure, self.compare_back_ends),
-            action_table.window_menu(window, preferences),
+            action_table.window_menu(window),
             action_table.help_menu(context, window, kinds, self.show_guide, self.show_how, self.begin_tour),
         )
-        window.set_actions(table, lambda: self.edits.place)
+        window.set_actions(table, lambda: self.edits.place, self.settings)
 
     def _build_simulation(self) -> None:
         self.work = SimulationWork(self.tasks, self.document, self.access, self.playback, self.stepper, self.client)
@@ -268,6 +284,8 @@ class Editor:
         self.client.paint_requested.connect(self.viewport.show_pending)
         self.playback.simulated.connect(self.window.show_simulation)
         self.shown_line.changed.connect(self.window.show_drawn)
+        self.preferences.changed.connect(lambda _: self.viewport.update())
+        self.preferences.changed.connect(self.window_state.refresh)
         self.tasks.progressed.connect(self.shown_line.refresh)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
@@ -308,6 +326,7 @@ class Editor:
         self.panels.outliner.view.files_dropped.connect(self.drop)
         self.motions.added.connect(lambda _: None if self.playback.is_running else self.playback.toggle())
         self.motions.failed.connect(self.panels.fail)
+        self.motions.warned.connect(self.panels.warn)
         self.motions.progress.connect(self.window.show_progress)
 
     def _connect_timings(self) -> None:
@@ -518,6 +537,31 @@ class Editor:
         name = self.document.scene.node(node_id).name if self.document.scene.has(node_id) else ""
         text = self.selected_node.offer(node_id, text)
         self.panels.warn("", f"{name}: {text}" if name else text)
+
+    def _use_playback(self, chosen: PlaybackChoices) -> None:
+        self.playback.whole_frames = chosen.whole_frames
+        self.files.new_rate = chosen.rate
+        if self.document.scene == NEW_SCENE:
+            self.document.replace_scene(at_rate(NEW_SCENE, chosen.rate))
+
+    def _use_simulation(self, chosen: SimulationChoices) -> None:
+        self.client.switch_back_end(chosen.back_end)
+        self.client.limit_steps(chosen.cache_limit)
+
+    def _use_files(self, chosen: FileChoices) -> None:
+        self.motions.maps = BoneMaps(config_folder()) if chosen.remember_bone_maps else None
+
+    def show_preferences(self) -> PreferencesWindow:
+        """Opens the preferences; they may stay open."""
+        self.preferences_window.show()
+        self.preferences_window.raise_()
+        self.preferences_window.activateWindow()
+        return self.preferences_window
+
+    @functools.cached_property
+    def preferences_window(self) -> PreferencesWindow:
+        shortcuts = ShortcutEditor(self.window.actions_table)
+        return PreferencesWindow(self.preferences, (("Shortcuts", shortcuts),), self.window)
 
     def _on_tour(self, step: TourStep) -> None:
         if step.panel:

@@ -4,22 +4,43 @@ import importlib.metadata
 import platform
 from collections.abc import Mapping
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QMessageBox
 
 from sinew.app.editor.main_window import MainWindow
 from sinew.app.plugins import plugins
-from sinew.app.session.actions import shortcut_entries
+from sinew.app.session.actions import command_entries, mouse_entries
 from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Panel
-from sinew.widgets.cheat_sheet import CheatSheet
+from sinew.widgets.cheat_sheet import CheatSheet, sheet_dialog
 from sinew.widgets.plugin_list import PluginList, PluginRow
 
 
 def show_shortcuts(window: MainWindow, kinds: Mapping[str, Panel]) -> CheatSheet:
+    """Shows actions with keys and what the mouse does."""
     mouse = [line for panel in kinds.values() for line in panel.mouse]
-    sheet = CheatSheet(shortcut_entries(window.actions_table.records, mouse), window)
-    sheet.finished.connect(sheet.deleteLater)
-    sheet.show()
+    keys = [entry for entry in command_entries(window.actions_table) if entry.keys]
+    sheet = CheatSheet([*keys, *mouse_entries(mouse)])
+    sheet_dialog("Keyboard and Mouse", sheet, window).show()
+    return sheet
+
+
+def search_commands(window: MainWindow) -> CheatSheet:
+    """Shows all actions; choosing one triggers it."""
+    sheet = CheatSheet(command_entries(window.actions_table))
+    dialog = sheet_dialog("Search Commands", sheet, window)
+
+    def run(action_id: str) -> None:
+        action = window.actions_table[action_id]
+        if action.isEnabled():
+            dialog.close()
+            # Later, as the action may open a window of its own.
+            QTimer.singleShot(0, action, action.trigger)
+        else:
+            window.show_news(action.toolTip().replace("\n", ": "))
+
+    sheet.chosen.connect(run)
+    dialog.show()
     return sheet
 
 

@@ -1,7 +1,7 @@
 import functools
 from collections.abc import Callable, Iterable, Mapping
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -63,10 +63,10 @@ class MainWindow(QMainWindow):
         self._build_status_bar()
         self.docks["timeline"].visibilityChanged.connect(lambda _: self._show_clock())
 
-    def set_actions(self, table: Iterable[Menu], place: Place) -> None:
-        """Sets the actions and builds the menus; call this once."""
+    def set_actions(self, table: Iterable[Menu], place: Place, settings: QSettings) -> None:
+        """Sets the actions, with the keys that the user has changed, and builds the menus; call this once."""
         menus = tuple(table)
-        self.actions_table = Actions(self, (action for menu in menus for action in menu.actions()))
+        self.actions_table = Actions(self, (action for menu in menus for action in menu.actions()), settings)
         self.menus = Menus(self, menus, self.actions_table, self.docks.toggle_actions(), self._kinds, place)
 
     def show_progress(self, name: str, fraction: float) -> None:

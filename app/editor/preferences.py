@@ -23,7 +23,8 @@ class PlaybackChoices(msgspec.Struct, frozen=True):
         "Scrubbing, pausing and keys stay on frames; Shift inverts this while scrubbing.", label="Whole frames",
     )] = True  # fmt: skip
     rate: Annotated[float, param(
-        "Frame rate of new scenes.", label="Frame rate of new scenes", unit="fps", lo=1.0, hi=1000.0, soft=(12.0, 120.0),
+        "Frames per second of new scenes.", label="Frame rate of new scenes", unit="fps", lo=1.0, hi=1000.0,
+        soft=(12.0, 120.0),
     )] = PlaybackSettings().rate  # fmt: skip
 
 

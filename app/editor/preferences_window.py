@@ -1,10 +1,10 @@
 from collections.abc import Sequence
 
+import msgspec
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from sinew.app.editor.preferences import Preferences
-from sinew.sim.scene.params import params_of
 from sinew.widgets.inspector.editors import SettingsForm
 from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE_WIDE, dress
@@ -65,16 +65,12 @@ class PreferencesWindow(QDialog):
 
     def _store(self, name: str) -> None:
         edited, stored = self.forms[name].settings, self._preferences[name]
-        names = [record.name for record in params_of(type(edited))]
-        self._preferences.change(
-            name, **{one: getattr(edited, one) for one in names if getattr(edited, one) != getattr(stored, one)}
-        )
+        was = msgspec.structs.asdict(stored)
+        changed = {one: value for one, value in msgspec.structs.asdict(edited).items() if value != was[one]}
+        self._preferences.change(name, **changed)
 
     def _show(self, name: str) -> None:
-        values = self._preferences[name]
-        self.forms[name].show_values(**{record.name: getattr(values, record.name) for record in params_of(type(values))})
+        self.forms[name].show_values(**msgspec.structs.asdict(self._preferences[name]))
 
     def _reset(self) -> None:
         self._preferences.reset(list(self.forms)[self.titles.currentRow()])
-
-

@@ -14,7 +14,7 @@ from sinew.app.files.project_loader import ProjectLoader, ReadProject
 from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import Recovery
 from sinew.app.project.access import FileAccess
-from sinew.app.project.model_scene import companions, scene_of_model
+from sinew.app.project.model_scene import at_rate, companions, scene_of_model
 from sinew.app.project.project_file import PROJECT_SUFFIX, LoadedProject, OvertakenError, is_project
 from sinew.app.project.project_json import ProjectError
 from sinew.app.project.project_paths import OutsideFile
@@ -83,6 +83,7 @@ class ProjectFiles(QObject):
         self._ask_unsaved, self._ask_save_path = ask_unsaved, ask_save_path
         self._imports: dict[int, _PendingImport] = {}
         self._showing = self._is_reloading = False
+        self.new_rate = NEW_SCENE.playback.rate  # [fps]
         loader.progress.connect(self._on_progress)
         loader.loaded.connect(self._on_loaded)
         loader.failed.connect(lambda request, text: self._drop(request, self.failed, text))
@@ -97,7 +98,7 @@ class ProjectFiles(QObject):
             self._cancel_reading()
             self._leave()
             self._access.withhold(())
-            self._document.replace_scene(NEW_SCENE)
+            self._document.replace_scene(at_rate(NEW_SCENE, self.new_rate))
             self.opened.emit(False)
 
     def open(self, path: Path) -> None:
@@ -270,7 +271,7 @@ class ProjectFiles(QObject):
         self._recent.add(path)
         yaw = Camera().yaw + front_at_first(loaded.model)
         if replace:
-            scene = scene_of_model(path, loaded.model)
+            scene = at_rate(scene_of_model(path, loaded.model), self.new_rate)
             self._document.replace_scene(
                 scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=scene.nodes[0].id))
             )

@@ -16,6 +16,11 @@ def companions(model: CharacterModel, node: Node, before: Scene) -> list[Node]:
     return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found]
 
 
+def at_rate(scene: Scene, rate: float) -> Scene:
+    """Returns a new scene with another frame rate [fps]."""
+    return msgspec.structs.replace(scene, playback=validated(scene.playback, rate=rate))
+
+
 def scene_of_model(path: Path, model: CharacterModel) -> Scene:
     """Returns a new project that shows a model; its first node is the one of the model."""
     settings = ModelSettings(path=str(path))

@@ -1,12 +1,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Command
+from sinew.sim.kinds.contract import Command, Submenu
 from sinew.widgets.cheat_sheet import ShortcutEntry
 from sinew.widgets.icons import icon
 
@@ -31,7 +31,7 @@ class Action:
 @dataclass(frozen=True, slots=True)
 class Menu:
     title: str
-    entries: Sequence["Action | Menu | str"] = ()
+    entries: Sequence["Action | Menu | Submenu | str"] = ()
 
     def actions(self) -> Iterator[Action]:
         for entry in self.entries:
@@ -45,11 +45,42 @@ def command_action(command: Command) -> Action:
     return Action(command.id, command.text, command.tip, command.run, command.keys, reason=command.reason)
 
 
+RESERVED = {
+    "Tab": "Tab moves the focus.", "Shift+Tab": "Shift+Tab moves the focus.", "Backtab": "Shift+Tab moves the focus.",
+    "Esc": "Esc cancels.", "Return": "Return confirms.", "Enter": "Enter confirms.",
+    **{key: f"The timeline uses {key}." for key in ("Left", "Right")},
+    **{key: f"Lists use {key}." for key in ("Up", "Down", "PgUp", "PgDown")},
+}  # fmt: skip
+"""Keys that no action can have, and why."""
+
+
+def portable(keys: str) -> str:
+    """Returns a key in portable notation; "" if it is none."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.PortableText)
+
+
 class Actions:
-    def __init__(self, window: QWidget, records: Iterable[Action]) -> None:
+    """The actions of a window, whose first keys the user can change.
+
+    Args:
+        settings: Keeps changed keys as `shortcuts/<id>`, "" for none.
+    """
+
+    def __init__(self, window: QWidget, records: Iterable[Action], settings: QSettings) -> None:
         self.records = tuple(records)
+        self._settings = settings
+        self._by_id = {record.id: record for record in self.records}
+        self._keys = {record.id: tuple(map(portable, record.keys)) for record in self.records}
+        self._tips: dict[str, str] = {}
         self._actions = {record.id: self._made(window, record) for record in self.records}
-        self._tips = {name: action.toolTip() for name, action in self._actions.items()}
+        for record in self.records:
+            self._actions[record.id].setToolTip(record.tip)
+            self._tips[record.id] = record.tip
+            self._show_keys(record.id)
+        for record in self.records:
+            stored = settings.value(f"shortcuts/{record.id}")
+            if isinstance(stored, str) and (not stored or (portable(stored) and portable(stored) not in RESERVED)):
+                self._bind(record.id, portable(stored))
         self._later = QTimer(window, interval=0, singleShot=True)
         self._later.timeout.connect(lambda: self.refresh())
 
@@ -57,6 +88,68 @@ class Actions:
         if self._later.isActive():
             self.refresh()
         return self._actions[action_id]
+
+    def keys(self, action_id: str) -> tuple[str, ...]:
+        return self._keys[action_id]
+
+    def holder(self, key: str, but: str = "") -> str:
+        """Returns the action that has a key, other than one; "" for none."""
+        return next((other for other, keys in self._keys.items() if key in keys and other != but), "")
+
+    def title(self, action_id: str) -> str:
+        return self._by_id[action_id].title.replace("&", "")
+
+    def default_key(self, action_id: str) -> str:
+        return portable(next(iter(self._by_id[action_id].keys), ""))
+
+    @property
+    def rebound(self) -> list[str]:
+        """Actions whose first key differs from the default."""
+        return [name for name in self._by_id if next(iter(self._keys[name]), "") != self.default_key(name)]
+
+    def rebind(self, action_id: str, key: str) -> None:
+        """Changes the first key of an action, "" for none, takes it away from another one, and stores both."""
+        other = self.holder(key, action_id) if key else ""
+        while other:
+            left = [one for one in self._keys[other] if one != key]
+            self._bind(other, left[0] if left else "")
+            self._store(other)
+            other = self.holder(key, action_id)
+        self._bind(action_id, key)
+        self._store(action_id)
+
+    def rebind_all(self) -> None:
+        """Gives all actions their defaults."""
+        for name in self.rebound:
+            self._bind(name, self.default_key(name))
+            self._store(name)
+
+    def _bind(self, action_id: str, key: str) -> None:
+        """Sets the first key; others of the action stay, unless another action has them."""
+        others = [portable(one) for one in self._by_id[action_id].keys[1:]]
+        others = [one for one in others if one != key and not self.holder(one, action_id)]
+        self._keys[action_id] = tuple(filter(None, (key, *others)))
+        for other in [name for name, keys in self._keys.items() if name != action_id and key in keys]:
+            self._keys[other] = tuple(one for one in self._keys[other] if one != key)
+            self._show_keys(other)
+        self._show_keys(action_id)
+
+    def _store(self, action_id: str) -> None:
+        key, name = next(iter(self._keys[action_id]), ""), f"shortcuts/{action_id}"
+        if key == self.default_key(action_id):
+            self._settings.remove(name)
+        else:
+            self._settings.setValue(name, key)
+
+    def _show_keys(self, action_id: str) -> None:
+        """Gives an action its keys, and shows the first one in its tip."""
+        record, action = self._by_id[action_id], self._actions[action_id]
+        sequences = [QKeySequence(key) for key in self._keys[action_id]]
+        action.setShortcuts(sequences)
+        keys = sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
+        former = self._tips.get(action_id, action.toolTip())
+        self._tips[action_id] = f"{record.tip} ({keys})" if keys else record.tip
+        action.setToolTip(action.toolTip().replace(former, self._tips[action_id], 1))
 
     def refresh_later(self) -> None:
         """Updates all actions once in this turn of the event loop, or before one of them is asked for."""
@@ -89,12 +182,9 @@ class Actions:
     def _made(self, window: QWidget, record: Action) -> QAction:
         action = QAction(record.title, window, checkable=record.is_on is not None, statusTip=record.tip)
         action.setObjectName(record.id)
-        action.setShortcuts([QKeySequence(keys) for keys in record.keys])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         if record.short:
             action.setIconText(record.short)
-        keys = QKeySequence(record.keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if record.keys else ""
-        action.setToolTip(f"{record.tip} ({keys})" if keys else record.tip)
         if record.icon:
             action.setIcon(icon(record.icon))
         # `triggered` is emitted for the user only; setChecked in `refresh` does not call `run`.
@@ -132,17 +222,21 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 )
 
 
-def shortcut_entries(records: Iterable[Action], mouse: Iterable[tuple[str, str]]) -> list[ShortcutEntry]:
-    """Returns entries of every action with a key, and of mouse actions of the program and of kinds."""
+def command_entries(actions: Actions) -> list[ShortcutEntry]:
+    """Returns entries of all actions."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
-        "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "back_end": "Simulation",
-        "step_room": "Simulation", "view": "View", "display": "Display", "compare": "Compare", "skin": "Skinning",
-        "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
+        "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "view": "View", "display": "Display",
+        "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window", "help": "Help",
     } | {kind.name: f"{kind.label}s" for kind in KINDS.values()}  # fmt: skip
-    rows = [
-        ShortcutEntry(titles[a.id.split(".")[0]], a.title.replace("&", ""), " or ".join(a.keys), a.tip)
-        for a in records
-        if a.keys
+    return [
+        ShortcutEntry(
+            titles[one.id.split(".")[0]], actions.title(one.id), " or ".join(actions.keys(one.id)), one.tip, one.id
+        )
+        for one in actions.records
     ]
-    return rows + [ShortcutEntry("Mouse", text, how, "") for text, how in (*MOUSE_ENTRIES, *mouse)]
+
+
+def mouse_entries(more: Iterable[tuple[str, str]]) -> list[ShortcutEntry]:
+    """Returns entries of mouse actions of the program and of kinds."""
+    return [ShortcutEntry("Mouse", text, how, "") for text, how in (*MOUSE_ENTRIES, *more)]

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from sinew.app.session.actions import SEPARATOR, Actions, Menu
 from sinew.sim.assets.model import CharacterModel
@@ -11,7 +11,7 @@ from sinew.widgets.texts import menu_text
 from sinew.widgets.theme import dress
 
 SPACER = " "
-RECENT, EXPORT, ADD, WINDOW = "Open &Recent", "&Export", "&Add", "&Window"
+RECENT, EXPORT, ADD, WINDOW, HISTORY = "Open &Recent", "&Export", "&Add", "&Window", "Histor&y"
 TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
            "view.home", "overlay.bones", "overlay.grid", SEPARATOR,
            "handle.move", "handle.rotate", "handle.scale", SPACER, "skin.lbs", "skin.dqs", "compare.split",
@@ -31,6 +31,7 @@ class Menus:
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
+        filled: Submenus that are filled when they open, by title.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Menus:
     ) -> None:
         self._actions = actions
         self._made: dict[str, QMenu] = {}
+        self.filled: dict[str, QMenu] = {}
         bar = window.menuBar()
         for menu in table:
             if menu.title == ADD:
@@ -57,6 +59,10 @@ class Menus:
             self._fill(made, menu)
         self.recent, self.export, self.window = self._made[RECENT], self._made[EXPORT], self._made[WINDOW]
         self.toolbar = self._toolbar(window)
+        undo = self.toolbar.widgetForAction(actions["edit.undo"])
+        assert isinstance(undo, QToolButton)
+        undo.setMenu(self.filled[HISTORY])  # a long press opens it
+        undo.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
 
     def _fill(self, made: QMenu, menu: Menu) -> None:
         self._made[menu.title] = made
@@ -64,6 +70,8 @@ class Menus:
         for entry in menu.entries:
             if isinstance(entry, Menu):
                 self._fill(made.addMenu(entry.title), entry)
+            elif isinstance(entry, Submenu):
+                self.filled[entry.title] = add_submenu(made, entry)
             elif isinstance(entry, str):
                 made.addSeparator()
             else:
@@ -174,7 +182,7 @@ def add_section_menus(
             panel.fill_section_menu(menu, section)
 
 
-def add_submenu(menu: QMenu, submenu: Submenu) -> None:
+def add_submenu(menu: QMenu, submenu: Submenu) -> QMenu:
     """Adds a submenu that is filled each time it opens."""
     made = menu.addMenu(submenu.title)
 
@@ -183,3 +191,4 @@ def add_submenu(menu: QMenu, submenu: Submenu) -> None:
         submenu.fill(made)
 
     made.aboutToShow.connect(fill)
+    return made

@@ -1,5 +1,6 @@
 """The only place where the time of the editor advances, for clips and for simulations."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,18 +14,21 @@ from sinew.sim.scene.playback import (
     PlaybackSettings,
     Playhead,
     advanced,
+    frame_of,
     pause,
     play,
     play_range,
     scrub,
     simulation_start,
     stepped,
+    time_of,
 )
 
 TICK_MS = 16
 # Time budget of the simulation steps of one tick [s]; the rest is dropped, and the scene runs slower.
 STEP_BUDGET = 0.05
 MAX_STEPS = 8
+_ON_FRAME = 1e-6  # Part of a frame by which the playhead misses it and is on it
 # Longer gaps, such as a dialog or a suspended laptop, are skipped.
 LONGEST_GAP = 1.0
 
@@ -86,6 +90,7 @@ class Playback(QObject):
 
     Attributes:
         meter: Counts the frames that were drawn while playing.
+        whole_frames: Pausing goes back to a frame.
     """
 
     time_changed = Signal(float)  # The new time of the playhead [s]
@@ -114,6 +119,7 @@ class Playback(QObject):
         self._reported: SimulationState | None = None
         self._last = clock()
         self.meter = FrameMeter()
+        self.whole_frames = False
         self._timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=TICK_MS)
         self._timer.timeout.connect(self.tick)
 
@@ -192,7 +198,10 @@ class Playback(QObject):
         """
         turning = self._settings().loop is LoopMode.PING_PONG
         if (self._playhead.playing or self._waiting) and (turning or self._playhead.direction == direction):
+            was_playing = self._playhead.playing
             self.set_playhead(pause(self._playhead))
+            if was_playing and self.whole_frames:
+                self._go_to_frame()
         else:
             started = play(self._playhead, self._settings(), self._duration(), direction)
             if started.time != self._playhead.time:
@@ -200,6 +209,16 @@ class Playback(QObject):
             else:
                 self.set_playhead(started)
             self._check_behind()
+
+    def _go_to_frame(self) -> None:
+        """Moves the paused playhead to the frame that it passed last."""
+        step = 1.0 / self._settings().rate
+        frame = frame_of(self._playhead.time, step)
+        passed = math.floor(frame + _ON_FRAME) if self._playhead.direction > 0 else math.ceil(frame - _ON_FRAME)
+        start, end = play_range(self._settings(), self._duration())
+        time = min(max(time_of(passed, step), start), max(end, start))
+        if time != self._playhead.time:
+            self.visit(replace(self._playhead, time=time))
 
     def pause(self) -> None:
         self.set_playhead(pause(self._playhead))

@@ -10,7 +10,6 @@ from sinew.app.document.document import Document
 from sinew.app.document.history import Gesture
 from sinew.app.document.keys import KeyEdits
 from sinew.app.files.model_store import ModelStore
-from sinew.app.project.settings_store import app_settings
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.playback import Playback, SimulationState
 from sinew.sim.assets.humanoid import bones_of, is_humanoid
@@ -31,8 +30,6 @@ from sinew.widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
 from sinew.widgets.timeline.timeline import Timeline
 from sinew.widgets.timeline.tracks import END, MOVE, StripRow, strip_rows
 
-_SNAPPING = "scrub_on_frames"
-
 
 class TimelineBinding(QObject):
     def __init__(
@@ -40,7 +37,7 @@ class TimelineBinding(QObject):
     ) -> None:
         super().__init__(timeline)
         self._timeline, self._document, self._playback, self._active = timeline, document, playback, active
-        timeline.ruler.snaps = bool(app_settings().value(_SNAPPING, False, type=bool))
+        timeline.ruler.snaps = lambda: playback.whole_frames
         self._gestures: dict[str, Gesture] = {}
         self._shown: object = None
         self._scene: ClipEntry | None = None
@@ -143,15 +140,6 @@ class TimelineBinding(QObject):
 
     def clear_range(self) -> None:
         self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
-
-    @property
-    def snaps(self) -> bool:
-        return self._timeline.ruler.snaps
-
-    def set_snapping(self, on: bool) -> None:
-        """Switches snapping to frames on or off, and remembers the choice between sessions."""
-        app_settings().setValue(_SNAPPING, on)
-        self._timeline.ruler.snaps = on
 
     def set_bind_pose(self, on: bool) -> None:
         node = self._active.node

@@ -130,16 +130,17 @@ def test_scrubbing_on_frames_is_a_remembered_option(session):
         Mouse(ruler, modifiers=modifiers).click(place)
         return editor.playback.playhead.time * 30.0
 
-    assert frame(first) == pytest.approx(1.4)
-    first.window.actions_table["play.snap"].trigger()
     assert frame(first) == pytest.approx(1.0)
     assert frame(first, Qt.KeyboardModifier.ShiftModifier) == pytest.approx(1.4)
+    first.window.actions_table["play.whole_frames"].trigger()
+    assert frame(first) == pytest.approx(1.4)
+    assert frame(first, Qt.KeyboardModifier.ShiftModifier) == pytest.approx(1.0)
     session.close(first)
     second = session.start(clock=Clock())
-    assert second.window.actions_table["play.snap"].isChecked()
-    assert frame(second) == pytest.approx(1.0)
-    second.window.actions_table["play.snap"].trigger()
+    assert not second.window.actions_table["play.whole_frames"].isChecked()
     assert frame(second) == pytest.approx(1.4)
+    second.window.actions_table["play.whole_frames"].trigger()
+    assert frame(second) == pytest.approx(1.0)
 
 
 def test_scrubbing_shows_the_simulated_frame_both_ways(editor):

@@ -1,6 +1,6 @@
 import math
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QPainter, QPalette, QResizeEvent
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.scene.params import Role, value_text
 from sinew.widgets.icons import icon
-from sinew.widgets.inspector.form import FactRow, FormSection, SettingRow
+from sinew.widgets.inspector.form import FactRow, FormRow, FormSection, SettingRow
 from sinew.widgets.inspector.keys import add_key_actions
 from sinew.widgets.theme import SPACE, bold, dress
 
@@ -42,6 +42,8 @@ class FormTree(QTreeWidget):
         super().__init__(parent)
         self._sections: list[FormSection] = []
         self._collapsed: set[str] = set()
+        self._hidden: Container[tuple[str, str]] = ()
+        self._words: Sequence[str] = ()
         self._is_suspended = False
         self._fill_timer = QTimer(self, interval=0, singleShot=True)
         self._fill_timer.timeout.connect(lambda: self._fill(_SLICE))
@@ -61,8 +63,8 @@ class FormTree(QTreeWidget):
         self.header().setMinimumSectionSize(1)
         self.verticalScrollBar().valueChanged.connect(lambda _: self._fill())
         self.itemClicked.connect(self._clicked)
-        self.itemExpanded.connect(lambda item: self._collapsed.discard(item.title))
-        self.itemCollapsed.connect(lambda item: self._collapsed.add(item.title))
+        self.itemExpanded.connect(lambda item: self._keep(item, is_open=True))
+        self.itemCollapsed.connect(lambda item: self._keep(item, is_open=False))
 
     # Rows
 
@@ -99,9 +101,8 @@ class FormTree(QTreeWidget):
             section.setFirstColumnSpanned(True)
             for row in section.rows:
                 row.attach(self)
-        self._hide(hidden)
-        for section in self._sections:
-            section.setExpanded(section.title not in self._collapsed)
+        self._hidden = hidden
+        self._hide()
         self._fit_columns()
         self._fit_rows()
         self._fill(position=position)
@@ -126,16 +127,48 @@ class FormTree(QTreeWidget):
 
     def hide_settings(self, hidden: Container[tuple[str, str]]) -> None:
         """Hides the rows of these parts and names, and sections without visible rows; shows all others."""
-        self._hide(hidden)
+        self._hidden = hidden
+        self._hide()
         self._fit_columns()
         self._fill()
 
-    def _hide(self, hidden: Container[tuple[str, str]]) -> None:
+    def search(self, words: Sequence[str]) -> None:
+        """Shows only rows that contain all words, in open sections; all rows, and sections as they were, for none."""
+        self._words = words
+        self._hide()
+        self._fit_columns()
+        self._fill()
+
+    @property
+    def found(self) -> list[SettingRow]:
+        """The settings that are shown, also those of collapsed sections."""
+        return [row for row in self.settings() if not row.isHidden()]
+
+    def idle_matches(self) -> int:
+        """Returns how many settings contain the words, but have no effect with the others."""
+        return sum(
+            self._is_idle(row) and self._matches(section, row) for section in self._sections for row in section.rows
+        )
+
+    def _is_idle(self, row: FormRow) -> bool:
+        return isinstance(row, SettingRow) and (row.ref.part, row.ref.name) in self._hidden
+
+    def _matches(self, section: FormSection, row: FormRow) -> bool:
+        if not self._words:
+            return True
+        parts = [section.title, row.text(0)]
+        if isinstance(row, SettingRow):
+            parts += [row.record.label, row.record.tooltip, row.ref.name]
+        text = " ".join(parts).casefold()
+        return isinstance(row, SettingRow | FactRow) and all(word in text for word in self._words)
+
+    def _hide(self) -> None:
         for section in self._sections:
-            are_hidden = [isinstance(r, SettingRow) and (r.ref.part, r.ref.name) in hidden for r in section.rows]
+            are_hidden = [self._is_idle(row) or not self._matches(section, row) for row in section.rows]
             for item, is_hidden in ((section, all(are_hidden)), *zip(section.rows, are_hidden, strict=True)):
                 if item.isHidden() != is_hidden:
                     item.setHidden(is_hidden)
+            section.setExpanded(bool(self._words) or section.title not in self._collapsed)
 
     def lock_settings(self, current: Callable[[SettingRow], str | None]) -> None:
         """Makes all rows read-only; `current` returns the text of a value that differs from the shown one."""
@@ -148,6 +181,11 @@ class FormTree(QTreeWidget):
         for row in self.settings():
             if row.record.declared.role in roles:
                 row.show_value()
+
+    def _keep(self, item: FormSection, *, is_open: bool) -> None:
+        """Remembers the state of a section, unless a search has set it."""
+        if not self._words:
+            self._collapsed = self._collapsed - {item.title} if is_open else self._collapsed | {item.title}
 
     def _clicked(self, item: QTreeWidgetItem, _column: int) -> None:
         if isinstance(item, FormSection):

@@ -22,6 +22,7 @@ from sinew.sim.scene.view_state import Selection
 from sinew.widgets.icons import kind_icon
 from sinew.widgets.inspector.editor import Binding, ValueEditor
 from sinew.widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, editor_for
+from sinew.widgets.inspector.find import FindSetting
 from sinew.widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
 from sinew.widgets.inspector.form_tree import FormTree
 from sinew.widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
@@ -139,7 +140,8 @@ class Inspector(QWidget):
         # Changes of scene, selection and model usually come together, and rebuilding takes long.
         self._rebuild_timer = QTimer(self, interval=0, singleShot=True)
         self._rebuild_timer.timeout.connect(self.rebuild)
-        packed(QVBoxLayout(self), self.past, self._header, self._head, (self._tree, 1))
+        self.search = FindSetting(self._tree, self)
+        packed(QVBoxLayout(self), self.past, self._header, self._head, self.search, (self._tree, 1))
         target.changed.connect(self._changed)
         self.rebuild()
 
@@ -254,6 +256,7 @@ class Inspector(QWidget):
         self._tree.show_sections(self._sections(), self._hidden, self._built == self._selection)
         self._built = self._selection
         self._rows = {row.ref: row for row in self._tree.settings()}
+        self.search.refresh()
         self._lock_past()
         chosen = self._selection.node
         if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
@@ -425,6 +428,7 @@ class Inspector(QWidget):
         if hidden != self._hidden or self._peers:  # marks of mixed values change the widths of labels
             self._hidden = hidden
             self._tree.hide_settings(hidden)
+            self.search.refresh()
 
     def _idle(self) -> set[tuple[str, str]]:
         """Returns parts and names of settings that have no effect with the others."""

@@ -65,7 +65,7 @@ class Scrub:
     def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
         clip = self._ruler.clip
         time = self._ruler.scale.time_of(x)
-        if self._ruler.snaps != bool(modifiers & Qt.KeyboardModifier.ShiftModifier):
+        if self._ruler.snaps() != bool(modifiers & Qt.KeyboardModifier.ShiftModifier):
             time = snapped(time, clip.frame_step)
         self._ruler.scrub_to(min(max(time, 0.0), clip.duration))
 
@@ -132,7 +132,7 @@ class Ruler(QWidget):
             before a cancel, `edited` is emitted with the old value.
 
     Attributes:
-        snaps: Scrubbing snaps to frames.
+        snaps: Returns whether scrubbing snaps to frames.
         follows: The view pages when the playhead leaves it.
         empty_text: Shown without a clip.
         time: Time of the playhead [s].
@@ -167,7 +167,7 @@ class Ruler(QWidget):
         self._view: RulerView | None = None
         self._gesture: Scrub | MarkerDrag | Pan | None = None
         self._strip_tip: Callable[[float], str] | None = None
-        self.snaps = False
+        self.snaps: Callable[[], bool] = lambda: False
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Timeline ruler")

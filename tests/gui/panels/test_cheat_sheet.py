@@ -1,7 +1,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
-from sinew.widgets.cheat_sheet import CheatSheet, ShortcutEntry, _parts
+from sinew.widgets.cheat_sheet import CheatSheet, ShortcutEntry, _parts, sheet_dialog
 
 ENTRIES = [
     ShortcutEntry("View", "Orbit", "Middle drag or Alt+Left drag", "Turns the camera about its target."),
@@ -11,7 +12,10 @@ ENTRIES = [
 
 
 def test_lines_are_grouped_and_filtered_by_what_is_typed(show):
-    sheet = show(CheatSheet(ENTRIES), 500, 500)
+    sheet = CheatSheet(ENTRIES)
+    dialog = sheet_dialog("Keys", sheet, show(QWidget(), 10, 10))
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    dialog.show()
     assert sheet.shown_entries() == ENTRIES
     assert [sheet.tree.topLevelItem(row).text(0) for row in range(2)] == ["View", "Edit"]
     for text, found in (("ctrl", ["Undo"]), ("view drag", ["Orbit"]), ("CAMERA", ["Orbit"]), ("edit undo", ["Undo"])):
@@ -24,11 +28,11 @@ def test_lines_are_grouped_and_filtered_by_what_is_typed(show):
     assert [entry.text for entry in sheet.shown_entries()] == ["Redo"], "the search stays"
     sheet.search.setText("zzz")
     assert sheet.empty.isVisible()
-    QTest.keyClick(sheet, Qt.Key.Key_Escape)
+    QTest.keyClick(sheet.search, Qt.Key.Key_Escape)
     assert len(sheet.shown_entries()) == 4
-    assert sheet.isVisible(), "Escape clears the search first"
-    QTest.keyClick(sheet, Qt.Key.Key_Escape)
-    assert not sheet.isVisible()
+    assert dialog.isVisible(), "Escape clears the search first"
+    QTest.keyClick(sheet.search, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
 
 
 def test_keys_become_caps():
