@@ -28,7 +28,7 @@ def run(job: EditorJob) -> int:
         return 0
     if job.path is not None and not job.path.exists():
         raise CommandError(job.path, "", "no such file, and no command of this name")
-    from sinew.app.editor.editor import run_editor
+    from sinew.app.editor.run import run_editor
 
     return run_editor(
         job.path,

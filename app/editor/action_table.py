@@ -169,16 +169,7 @@ def edit_menu(
         Action("edit.delete", "&Delete", "Remove the selected objects.", edits.delete_selected, ("Del",),
                reason=nothing_unlocked),
         SEPARATOR,
-        Action("edit.group", "&Group", "Put the selected objects into a group.", edits.group_selected, ("Ctrl+G",),
-               reason=nothing_unlocked),
-        Action("edit.ungroup", "&Ungroup", "Dissolve the selected group.", edits.ungroup_selected, ("Ctrl+Shift+G",),
-               reason=lambda: "" if any(n.settings.is_group for n in unlocked()) else "Select a group first."),
-        Action("edit.attach", "Attach to Acti&ve", "Attach the other selected objects to the one selected last.",
-               edits.attach_selected, ("Ctrl+P",), reason=lambda: edits.attach_fault),
-        Action("edit.detach", "Detac&h", "Detach the selected objects from their parents.", edits.detach_selected,
-               ("Alt+P",), reason=lambda: edits.detach_fault),
-        Action("edit.lock", "&Lock / Unlock", "Protect the selected objects from changes, or unlock them.",
-               edits.lock_selected, ("Shift+L",), reason=nothing_selected),
+        *_tree_actions(edits, nothing_selected, nothing_unlocked, unlocked),
         SEPARATOR,
         *_handle_actions(handles),
         Action("pose.reset", "Reset &Pose", "Reset the bone, or all bones of a model, to the pose of the clip.",
@@ -192,12 +183,38 @@ def edit_menu(
                reason=lambda: "" if document.scene.nodes else "The scene is empty."),
         Action("edit.deselect", "D&eselect", "Clear the selection.", lambda: _deselect(edits, tools),
                ("Ctrl+Shift+A",)),
+        *_search_actions(context, window, show_preferences),
+    ])  # fmt: skip
+
+
+def _tree_actions(
+    edits: SceneEdits, nothing_selected: Callable[[], str], nothing_unlocked: Callable[[], str],
+    unlocked: Callable[[], Iterator[Node]],
+) -> list[Action]:  # fmt: skip
+    return [
+        Action("edit.group", "&Group", "Put the selected objects into a group.", edits.group_selected, ("Ctrl+G",),
+               reason=nothing_unlocked),
+        Action("edit.ungroup", "&Ungroup", "Dissolve the selected group.", edits.ungroup_selected, ("Ctrl+Shift+G",),
+               reason=lambda: "" if any(n.settings.is_group for n in unlocked()) else "Select a group first."),
+        Action("edit.attach", "Attach to Acti&ve", "Attach the other selected objects to the one selected last.",
+               edits.attach_selected, ("Ctrl+P",), reason=lambda: edits.attach_fault),
+        Action("edit.detach", "Detac&h", "Detach the selected objects from their parents.", edits.detach_selected,
+               ("Alt+P",), reason=lambda: edits.detach_fault),
+        Action("edit.lock", "&Lock / Unlock", "Protect the selected objects from changes, or unlock them.",
+               edits.lock_selected, ("Shift+L",), reason=nothing_selected),
+    ]  # fmt: skip
+
+
+def _search_actions(
+    context: EditorContext, window: MainWindow, show_preferences: Callable[[], object]
+) -> list[Action | str]:
+    return [
         SEPARATOR,
         Action("edit.find", "F&ind…", "Find a setting in the inspector, or text in the kernel.",
                lambda: find(context, window), ("Ctrl+F",)),
         Action("edit.preferences", "Pre&ferences…", "Theme, playback, back end, files and shortcuts.",
                show_preferences, ("Ctrl+,",)),
-    ])  # fmt: skip
+    ]  # fmt: skip
 
 
 def fill_history(menu: QMenu, history: UndoHistory) -> None:

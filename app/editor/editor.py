@@ -1,16 +1,11 @@
 """Composition root of the editor: makes all parts and connects them."""
 
 import functools
-import gc
-import signal
-import socket
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pyqtgraph.util.garbage_collector import GarbageCollector
-from PySide6.QtCore import QCoreApplication, QObject, QPointF, QSocketNotifier, Qt, QThreadPool, QTimer
+from PySide6.QtCore import QObject, QPointF, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from sinew.app.document.document import Document
@@ -21,7 +16,7 @@ from sinew.app.editor.kind_panels import PluginReports, make_panels, replace_unk
 from sinew.app.editor.main_window import MainWindow, WindowState
 from sinew.app.editor.preferences import (
     FileChoices,
-    Look,
+    LookChoices,
     Page,
     PlaybackChoices,
     Preferences,
@@ -46,8 +41,7 @@ from sinew.app.output.controller import Output
 from sinew.app.project.access import FileAccess
 from sinew.app.project.bone_maps import BoneMaps
 from sinew.app.project.model_scene import at_rate
-from sinew.app.project.settings_store import app_settings, config_folder, data_folder, program_cache_folder
-from sinew.app.session import bootstrap
+from sinew.app.project.settings_store import app_settings, config_folder, data_folder
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.bake_comparison import BakeComparison
 from sinew.app.session.dialogs import Dialogs, RecoveryQuestions
@@ -144,7 +138,7 @@ class Editor:
             ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
         )  # fmt: skip
         self.preferences = Preferences(self.settings, (
-            Page("look", "Look", Look(), lambda chosen: application_theme().set_mode(chosen.theme)),
+            Page("look", "Look", LookChoices(), lambda chosen: application_theme().set_mode(chosen.theme)),
             Page("playback", "Playback", PlaybackChoices(), self._use_playback),
             Page("simulation", "Simulation", SimulationChoices(), self._use_simulation),
             Page("files", "Files", FileChoices(), self._use_files),
@@ -190,22 +184,11 @@ class Editor:
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
         files_and_panels = self.document, self.access, self.active, self.dialogs, self.panels
-        self.output = Output(*files_and_panels, self.playback, self.baking)
-        self.stop_reports = StopReports(self.context, self.selected_node.resume)
-        self.timeline = Timeline()
-        self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
-        self.strips = StripsBinding(self.timeline, self.document, self.store, self.active, self.panels.keys)
-        self.key_tracks = KeysBinding(self.timeline, self.document, self.panels.keys)
-        self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
-        kinds = self.kind_panels.values()
-        self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client, kinds)
-        self.follow = Follow(self.document, self.playback, self.active, self.client)
-        self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
-        self.timings = TimingsPanel(
-            self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
+        self.output = Output(
+            *files_and_panels, self.playback, self.baking, lambda: self.preferences["files"].output_folder
         )
-        self.shown_line = ShownLine(self.document, self.playback, self.client, self.baking, self.seek)
-        self.distance = BakeDistance(self.client, self.playback)
+        self.stop_reports = StopReports(self.context, self.selected_node.resume)
+        self._build_timeline()
         self.python = PythonConsole(self.context, self.settings, lambda: self.files.busy)
         panels = {
             "outliner": self.panels.outliner,
@@ -225,6 +208,22 @@ class Editor:
         )
         self.dialogs.parent = self.window
         self.window_state = WindowState(self.window, self.document, self.recent, self.files)
+
+    def _build_timeline(self) -> None:
+        self.timeline = Timeline()
+        self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
+        self.strips = StripsBinding(self.timeline, self.document, self.store, self.active, self.panels.keys)
+        self.key_tracks = KeysBinding(self.timeline, self.document, self.panels.keys)
+        self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
+        kinds = self.kind_panels.values()
+        self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client, kinds)
+        self.follow = Follow(self.document, self.playback, self.active, self.client)
+        self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
+        self.timings = TimingsPanel(
+            self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
+        )
+        self.shown_line = ShownLine(self.document, self.playback, self.client, self.baking, self.seek)
+        self.distance = BakeDistance(self.client, self.playback)
 
     def _build_actions(self) -> None:
         context, window, kinds = self.context, self.window, self.kind_panels
@@ -284,8 +283,6 @@ class Editor:
         self.client.paint_requested.connect(self.viewport.show_pending)
         self.playback.simulated.connect(self.window.show_simulation)
         self.shown_line.changed.connect(self.window.show_drawn)
-        self.preferences.changed.connect(lambda _: self.viewport.update())
-        self.preferences.changed.connect(self.window_state.refresh)
         self.tasks.progressed.connect(self.shown_line.refresh)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
@@ -319,6 +316,8 @@ class Editor:
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
     def _connect_drops(self) -> None:
+        self.preferences.changed.connect(lambda _: self.viewport.update())
+        self.preferences.changed.connect(self.window_state.refresh)
         self.viewport.files_dropped.connect(lambda paths, place: self.drop(paths, self._character_at(paths, place)))
         self.viewport.files_hovered.connect(
             lambda paths, place: self.overlays.show_drop(self.drop_text(paths, self._character_at(paths, place)))
@@ -594,75 +593,3 @@ def application_theme() -> Theme:
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     return application.findChild(Theme) or Theme(application)
-
-
-class EndSignals(QObject):
-    """Handler of SIGTERM, SIGHUP and SIGINT: the first closes the window without a question, the second ends at once.
-
-    Unsaved changes are kept for recovery.  Python runs signal handlers only in the interpreter, which a waiting event
-    loop does not enter: the system writes the number into a socket that the loop watches.  An ignored signal, as SIGHUP
-    with nohup, stays ignored.
-    """
-
-    def __init__(self, autosave: Autosave, window: MainWindow, parent: QObject) -> None:
-        super().__init__(parent)
-        self._autosave, self._window = autosave, window
-        self._reader, self._writer = socket.socketpair()
-        self._writer.setblocking(False)
-        self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._end)
-        signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        names = ("SIGTERM", "SIGHUP", "SIGINT")
-        for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, lambda number, _frame: signal.signal(number, signal.SIG_DFL))
-
-    def _end(self) -> None:
-        (number,) = self._reader.recv(1)
-        if failure := self._autosave.flush():
-            print(f"sinew: unsaved changes are lost: {failure}", file=sys.stderr)
-        self._window.may_close = lambda: True
-        self._window.close()
-        QCoreApplication.exit(128 + number)
-
-
-def run_editor(
-    path: Path | None,
-    *,
-    new_window_layout: bool = False,
-    debug_gl: bool = False,
-    back_end: BackEndChoice | None = None,
-    exit_after_first_frame: bool = False,
-) -> int:
-    """Runs until the window is closed; returns the exit status."""
-    app = bootstrap.application(debug_gl)
-    programs = program_cache_folder()
-    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end, programs=programs)
-    garbage = GarbageCollector()  # a collection in a worker thread would delete widgets there, and crash
-    editor.window.show()
-    gc.freeze()  # collections then skip permanent objects, which take 100 ms and more
-    if path is not None:
-        editor.files.open(path.absolute())
-    if exit_after_first_frame:
-        _leave_after_first_frame(editor, app.quit)
-    else:
-        QTimer.singleShot(0, editor.recovering.offer)
-    EndSignals(editor.autosave, editor.window, app)
-    status = app.exec()
-    garbage.timer.stop()
-    return status
-
-
-def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
-    """Prints the time of the first frame with the opened project, and ends; for the benchmark of the launch."""
-
-    def on_drawn(_drawn: FrameInfo) -> None:
-        shown = editor.client.engine is not None and editor.client.engine.views.counts().vertices > 0
-        if shown or not (editor.files.busy or editor.document.scene.characters):
-            editor.client.drawn.disconnect(on_drawn)
-            print(f"first-frame {time.time():.6f}", flush=True)
-            # Deferred, because closing deletes objects that the current frame still uses.
-            QTimer.singleShot(0, editor.window.close)
-            QTimer.singleShot(0, leave)
-
-    editor.client.drawn.connect(on_drawn)

@@ -14,7 +14,7 @@ from sinew.sim.scene.playback import PlaybackSettings
 from sinew.widgets.theme import ThemeMode
 
 
-class Look(msgspec.Struct, frozen=True):
+class LookChoices(msgspec.Struct, frozen=True):
     theme: Annotated[ThemeMode, param("Colours of the window.")] = ThemeMode.AUTO
 
 
@@ -41,7 +41,7 @@ class FileChoices(msgspec.Struct, frozen=True):
         "Folder of renderings and exports; a relative one is beside the project.", label="Output folder",
     )] = "render"  # fmt: skip
     remember_bone_maps: Annotated[bool, param(
-        "Bones that were set in a motion are those of the next motion with the same joints.",
+        "The next motion with the same joints has the bones that were set in one.",
         label="Remember bone maps",
     )] = True  # fmt: skip
 

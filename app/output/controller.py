@@ -1,5 +1,6 @@
 """Render and export commands, which ask for a file, copy the project and queue the job."""
 
+import functools
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +16,9 @@ from sinew.app.jobs.job import job_of_form, word_of
 from sinew.app.jobs.options import Span
 from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
+from sinew.app.output.file_field import folder_fault
 from sinew.app.output.pictures import picture_path, pictures_there, suggested_path
-from sinew.app.output.window import IN_TO_OUT, PLAYHEAD, SCENE, OutputWindow
+from sinew.app.output.window import EXPORT, IN_TO_OUT, PLAYHEAD, RENDER, SCENE, OutputWindow, Values
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
@@ -26,6 +28,7 @@ from sinew.app.session.job_queue import JobQueue, OutputJob
 from sinew.app.session.panels import Panels
 from sinew.app.session.playback import Playback
 from sinew.app.timeline.bake_task import BakeTask
+from sinew.sim.assets.formats import Format
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat, VideoOptions
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.scene.params import changed_values
@@ -36,7 +39,11 @@ from sinew.widgets.texts import file_filter
 
 
 class Output:
-    """Commands of the output window; `help` is called when the user asks for help in the window."""
+    """Commands of the output window; `help` is called when the user asks for help in the window.
+
+    Args:
+        folder: Returns the folder of proposed files, beside the project if it is relative.
+    """
 
     def __init__(
         self,
@@ -47,6 +54,7 @@ class Output:
         panels: Panels,
         playback: Playback,
         baking: BakeTask,
+        folder: Callable[[], str],
     ) -> None:
         self._document, self._active, self._dialogs = document, active, dialogs
         self._playback, self._baking = playback, baking
@@ -56,29 +64,47 @@ class Output:
         self.queue.written.connect(panels.inform)
         self.queue.failed.connect(panels.fail)
         self.queue.warned.connect(panels.warn)
-        self._failed = panels.fail
+        self._failed, self._warned = panels.fail, panels.warn
         self._window: OutputWindow | None = None
+        self._is_showing = False
+        self._held: dict[str, Values] = {}  # What the window shows of the project
+        self._folder = folder
         self.help: Callable[[], object] = lambda: None
 
-    @property
-    def window(self) -> OutputWindow:
-        """The window, made at first use with the frames of the current scene."""
+    def window_of(self) -> OutputWindow:
+        """Returns the window, made at first use, as it is."""
         if self._window is None:
             self._window = OutputWindow(
-                self.queue, self.render, self.export, self.verify, self._cameras, self._dialogs.parent
+                self.queue, self.render, self.export, self.verify, self._cameras, self._ask, self._dialogs.parent
             )
+            self._window.edited.connect(self._on_edited)
             self._window.bakes.bake_button.clicked.connect(lambda: self._baking.start(self._baked))
             self._window.bakes.detach_button.clicked.connect(self._baking.free)
             shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), self._window)
             shortcut.activated.connect(lambda: self.help())
+        return self._window
+
+    @property
+    def window(self) -> OutputWindow:
+        """The window with the frames of the current scene and what the project keeps of it."""
+        window, self._is_showing = self.window_of(), True
+        for page in (RENDER, EXPORT):
+            values = self._document.view_state.output.get(page, {})
+            if values != self._held.get(page, {}):
+                self._held = {**self._held, page: values}
+                for fault in window.show_values(page, values):
+                    self._warned(str(self._document.path or ""), f"$.state.output.{page}.{fault}; the default is used")
         settings, end = self._document.scene.playback, self._active.shown_duration
         spans = {SCENE: (settings.start_time, end)}
         if settings.in_point is not None or settings.out_point is not None:
             spans[IN_TO_OUT] = play_range(settings, end)
         spans[PLAYHEAD] = (self._playback.playhead.time,) * 2
-        self._window.offer(spans, settings.rate)
-        self._window.bakes.show_notes(self._baking.notes())
-        return self._window
+        window.offer(spans, settings.rate)
+        window.bakes.show_notes(self._baking.notes())
+        for page in (RENDER, EXPORT):
+            self._refresh(page)
+        self._is_showing = False
+        return window
 
     @property
     def _baked(self) -> list[NodeId]:
@@ -102,48 +128,107 @@ class Output:
     def open_export(self, format: SceneFormat) -> None:
         self.window.show_page(1, format)
 
-    def render(self) -> None:
-        suffixes = RENDER_FORMATS.suffixes()
-        kinds = [file_filter("Images and videos", suffixes), *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS)]
-        job = job_of_form(RenderJob, self.window.render_form.settings, scene=Path(), output=Path())
-        frames = job.frames or Span()
-        suggested = suggested_path(self._document.title, frames, alpha=job.alpha)
-        path = self._asked("Render animation", suggested, ";;".join(kinds))
-        if path is None:
-            return
-        path, format = RENDER_FORMATS.typed(path, next(iter(RENDER_FORMATS)))
-        job = msgspec.structs.replace(
-            job, output=picture_path(path, frames), around=self._selected() if job.turntable else "",
+    # --- files ----------------------------------------------------------------------------------------
+
+    def _absolute(self, text: str) -> Path:
+        """Returns the place of a path of the window; a relative one begins at the project, else at the last folder."""
+        project = self._document.path
+        return (project.parent if project is not None else Path(self._dialogs.folder() or Path.cwd())) / text
+
+    def _render_file(self) -> tuple[Path, Format]:
+        return RENDER_FORMATS.typed(self._absolute(self.window_of().files[RENDER].text), next(iter(RENDER_FORMATS)))
+
+    def _refresh(self, page: str) -> None:
+        """Proposes a file, shows at once why it cannot be written, and keeps what the user has chosen."""
+        window = self.window_of()
+        folder, title = Path(self._folder()), self._document.title
+        field = window.files[page]
+        if page == RENDER:
+            job = job_of_form(RenderJob, window.render_form.settings, scene=Path(), output=Path())
+            frames = job.frames or Span()
+            field.propose(str(folder / suggested_path(title, frames, alpha=job.alpha)))
+            path, reason = self._render_file()[0], refused(self._render_job())
+        else:
+            field.propose(str(folder / f"{title}{window.format.suffixes[0]}"))
+            path, reason = SCENE_FORMATS.typed(self._absolute(field.text), window.format)[0], ""
+        window.refuse(page, folder_fault(path) or reason if field.text else "Name a file.")
+
+    def _on_edited(self, page: str) -> None:
+        self._refresh(page)
+        if not self._is_showing:
+            state = self._document.view_state
+            window, former = self.window_of(), state.output.get(page, {})
+            unknown = {name: value for name, value in former.items() if name not in window.names(page)}
+            stored = {**state.output, page: {**unknown, **window.values(page)}}
+            stored = self._held = {name: values for name, values in stored.items() if values}
+            self._document.set_view_state(msgspec.structs.replace(state, output=stored))
+
+    def _ask(self, page: str) -> Path | None:
+        """Asks for the file of a page; the answer is relative to the project where that is shorter."""
+        window = self.window_of()
+        if page == RENDER:
+            suffixes = RENDER_FORMATS.suffixes()
+            kinds = [file_filter("Images and videos", suffixes)]
+            title, known = (
+                "Render animation",
+                ";;".join([*kinds, *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS)]),
+            )
+        else:
+            title, known = f"Export {window.format.name}", file_filter(window.format.name, window.format.suffixes)
+        path = self._dialogs.save_path(title, self._absolute(window.files[page].text), known)
+        project = self._document.path
+        if path is not None and project is not None and path.absolute().is_relative_to(project.parent):
+            return path.absolute().relative_to(project.parent)
+        return path
+
+    def _is_free(self, path: Path) -> bool:
+        return not path.exists() or self._dialogs.replaces(path)
+
+    def _made_folder(self, path: Path) -> bool:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self._failed(str(path), (error.strerror or str(error)).lower())
+            return False
+        return True
+
+    # --- commands -------------------------------------------------------------------------------------
+
+    def _render_job(self) -> RenderJob:
+        job = job_of_form(RenderJob, self.window_of().render_form.settings, scene=Path(), output=Path())
+        path, format = self._render_file()
+        return msgspec.structs.replace(
+            job, output=picture_path(path, job.frames or Span()), around=self._selected() if job.turntable else "",
             options=(f"codec={job.codec.value}",) if format.options is VideoOptions else (),
         )  # fmt: skip
-        refusal = refused(job)
-        self.window.refuse(refusal)
-        if refusal:
-            self._failed(str(job.output), refusal)
+
+    def render(self) -> None:
+        self._refresh(RENDER)
+        job = self._render_job()
+        if self.window_of().files[RENDER].fault.text():
             return
+        frames = job.frames or Span()
         there = 0 if job.resume else pictures_there(job.output, frames)
-        answer = (
-            self._dialogs.pictures_there(job.output.parent, NUMBERED.sub("…", job.output.name), there)
-            if there
-            else OverwriteChoice.REPLACE
-        )
-        if answer is not OverwriteChoice.CANCEL:
+        answer = OverwriteChoice.REPLACE
+        if there:
+            answer = self._dialogs.pictures_there(job.output.parent, NUMBERED.sub("…", job.output.name), there)
+        elif not job.resume and not self._is_free(job.output):
+            answer = OverwriteChoice.CANCEL
+        if answer is not OverwriteChoice.CANCEL and self._made_folder(job.output):
             resume = job.resume or answer is OverwriteChoice.KEEP
             self._queue(msgspec.structs.replace(job, resume=resume), is_shared=bool(job.scheduler))
 
     def export(self) -> None:
-        format = self.window.format
-        suggested = Path(f"{self._document.title}{format.suffixes[0]}")
-        path = self._asked(f"Export {format.name}", suggested, file_filter(format.name, format.suffixes))
-        if path is None:
+        self._refresh(EXPORT)
+        window = self.window_of()
+        if window.files[EXPORT].fault.text():
             return
-        path, meant = SCENE_FORMATS.typed(path, format)
-        options = [f"{name}={word_of(value)}" for name, value in changed_values(self.window.options_of(meant)).items()]
-        job = job_of_form(
-            ExportJob, self.window.export_form.settings, scene=Path(), output=path, options=tuple(options)
-        )  # fmt: skip
+        path, meant = SCENE_FORMATS.typed(self._absolute(window.files[EXPORT].text), window.format)
+        options = [f"{name}={word_of(value)}" for name, value in changed_values(window.options_of(meant)).items()]
+        job = job_of_form(ExportJob, window.export_form.settings, scene=Path(), output=path, options=tuple(options))
         nodes = (selected,) if job.selected and (selected := self._selected()) else ()
-        self._queue(msgspec.structs.replace(job, nodes=nodes))
+        if self._is_free(path) and self._made_folder(path):
+            self._queue(msgspec.structs.replace(job, nodes=nodes))
 
     def verify(self) -> None:
         """Asks for projects, and queues one job, which reads them as they were saved."""
@@ -159,11 +244,8 @@ class Output:
         cameras = tuple((node.id, node.name) for node in self._document.scene.of_kind(CameraSettings.kind))
         return Choices("As chosen below", (("cuts", "Cuts"), *cameras) if cameras else ())
 
-    def _asked(self, title: str, suggestion: Path, kinds: str) -> Path | None:
-        path = self._dialogs.save_path(title, suggestion, kinds)
-        return path.absolute() if path is not None else None
-
-    def _queue(self, job: RenderJob | ExportJob, *, is_shared: bool = False) -> None:
+    def _queue(self, asked: RenderJob | ExportJob, *, is_shared: bool = False) -> None:
+        job = asked
         try:
             folder, project = self.queue.snapshot(is_shared=is_shared)
         except ProjectError as error:
@@ -172,7 +254,8 @@ class Output:
         path = self._document.path
         bake = cache_folder(path) if path is not None else None  # the copy has none beside it
         job = msgspec.structs.replace(job, scene=project, bake=bake)
-        queued = OutputJob(job.output, self.queue.for_copy(job), folder)
+        again = functools.partial(self._queue, asked, is_shared=is_shared)
+        queued = OutputJob(job.output, self.queue.for_copy(job), folder, again=again)
         if isinstance(queued.command, RenderJob):
             queued.command = msgspec.structs.replace(queued.command, preview=queued.preview)
         self.queue.add(queued)

@@ -1,7 +1,10 @@
+import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import msgspec
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,14 +20,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sinew.app.failure.errors import CommandError
 from sinew.app.jobs.export import ExportJob
-from sinew.app.jobs.job import form_class
+from sinew.app.jobs.job import form_class, word_of
+from sinew.app.jobs.options import format_options
 from sinew.app.jobs.render import RenderJob
 from sinew.app.jobs.verify import VerifyJob
+from sinew.app.output.file_field import FileField
 from sinew.app.output.pictures import missing_codecs
 from sinew.app.session.job_queue import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
 from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import ParamError, changed_values, params_of
+from sinew.sim.scene.view_state import OutputValue
 from sinew.widgets.inspector.editors import MakeChoices, SettingsForm
 from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE, SPACE_WIDE, dress
@@ -37,8 +45,23 @@ PREVIEW = QSize(256, 144)  # [px], largest size
 PREVIEW_PERIOD = 500  # [ms] between two checks for a new preview
 
 
+RENDER, EXPORT = "render", "export"
+"""Pages whose values a project keeps."""
+
+Values = dict[str, OutputValue]
+
+
 class OutputWindow(QDialog):
-    """Window of renderings and exports that may stay open; `cameras` lists the cameras of the scene."""
+    """Window of renderings and exports that may stay open; `cameras` lists the cameras of the scene.
+
+    Signals:
+        edited: The user has changed a value of a page.
+
+    Args:
+        ask: Asks for the file of a page; None leaves it.
+    """
+
+    edited = Signal(str)
 
     def __init__(
         self,
@@ -47,6 +70,7 @@ class OutputWindow(QDialog):
         export: Callable[[], None],
         verify: Callable[[], None],
         cameras: MakeChoices,
+        ask: Callable[[str], Path | None],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -58,7 +82,11 @@ class OutputWindow(QDialog):
         self.render_form = SettingsForm(form_class(RenderJob)(), cameras)
         self.export_form = SettingsForm(form_class(ExportJob)())
         self.verify_form, self.verify_button = SettingsForm(form_class(VerifyJob)()), QPushButton("Verify…")
-        self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
+        self.render_button, self.export_button = QPushButton("Render"), QPushButton("Export")
+        self.files = {page: FileField(functools.partial(ask, page)) for page in (RENDER, EXPORT)}
+        for page, form in ((RENDER, self.render_form), (EXPORT, self.export_form)):
+            form.edited.connect(functools.partial(self.edited.emit, page))
+            self.files[page].edited.connect(functools.partial(self._on_file, page))
         self.render_button.clicked.connect(lambda: render())
         self.export_button.clicked.connect(lambda: export())
         self.verify_button.clicked.connect(lambda: verify())
@@ -82,23 +110,16 @@ class OutputWindow(QDialog):
         codecs.setText(missing_codecs())
         codecs.setVisible(bool(codecs.text()))
         self.missing_codecs = codecs
-        self.refusal = _hint()
-        self.refusal.hide()
-        packed(
-            QVBoxLayout(drawn),
-            codecs,
-            _labelled(self.render_frames),
-            self.render_form,
-            self.refusal,
-            spacing=SPACE_WIDE,
-        )
+        parts: tuple[QWidget | QHBoxLayout, ...]
+        parts = self.files[RENDER], codecs, _labelled(self.render_frames), self.render_form
+        packed(QVBoxLayout(drawn), *parts, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(drawn, self.render_button), "Render Animation")
         shown = QWidget()
-        parts = self.formats, self.missing, _labelled(self.export_frames), self.export_form, self._option_place
-        packed(QVBoxLayout(shown), *parts, spacing=SPACE_WIDE)
+        parts = self.files[EXPORT], self.formats, self.missing, _labelled(self.export_frames), self.export_form
+        packed(QVBoxLayout(shown), *parts, self._option_place, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
         self.tabs.addTab(_page(self.verify_form, self.verify_button), "Verify Bakes")
-        self.formats.currentIndexChanged.connect(lambda _: self._show_options())
+        self.formats.currentIndexChanged.connect(lambda _: self._on_format())
         self._show_options()
 
     def _build_list(self) -> None:
@@ -116,8 +137,15 @@ class OutputWindow(QDialog):
         scrolled.setWidget(rows)
         scrolled.setMinimumHeight(self.fontMetrics().height() * 9)
         dress(scrolled)
+        self.clear_button = QPushButton("Clear Finished")
+        self.clear_button.setAutoDefault(False)
+        self.clear_button.clicked.connect(self._clear_finished)
+        self.clear_button.hide()
+        below = QHBoxLayout()
+        below.addStretch(1)
+        below.addWidget(self.clear_button)
         packed(
-            QVBoxLayout(self), self.bakes, self.tabs, self._nothing, (scrolled, 1), self.preview,
+            QVBoxLayout(self), self.bakes, self.tabs, self._nothing, (scrolled, 1), self.preview, below,
             spacing=SPACE_WIDE, margins=SPACE_WIDE,
         )  # fmt: skip
         self._scrolled = scrolled
@@ -142,11 +170,92 @@ class OutputWindow(QDialog):
         self.show()
         self.raise_()
 
-    def refuse(self, reason: str) -> None:
-        """Shows why a rendering was not started; "" hides the line."""
-        self.refusal.setText(reason)
-        self.refusal.setVisible(bool(reason))
-        self._grow()
+    def refuse(self, page: str, reason: str) -> None:
+        """Shows why a page cannot be started, and disables its button; "" enables it."""
+        field, button = self.files[page], self.render_button if page == RENDER else self.export_button
+        grows = bool(reason) and not field.fault.text()
+        field.show_fault(reason)
+        button.setEnabled(not reason and not (page == EXPORT and missing_package(self.format)))
+        if grows:
+            self._grow()
+
+    def names(self, page: str) -> set[str]:
+        """Returns the names of all values of a page."""
+        form = self.render_form if page == RENDER else self.export_form
+        return {"path", "format", "options", *form.settings.__struct_fields__}
+
+    def values(self, page: str) -> Values:
+        """Returns the values of a page that the user has changed."""
+        form = self.render_form if page == RENDER else self.export_form
+        held = {name: _plain(value) for name, value in changed_values(form.settings).items()}
+        if (form.settings.first, form.settings.last, form.settings.rate) == self._offered.get(form):
+            held = {name: value for name, value in held.items() if name not in ("first", "last", "rate")}
+        elif form in self._offered:
+            held |= {name: getattr(form.settings, name) for name in ("first", "last", "rate")}
+        field = self.files[page]
+        found: Values = {"path": field.text} if field.is_own else {}
+        if page == EXPORT and self.formats.currentIndex() > 0:
+            found["format"] = self.format.name
+        chosen = changed_values(self.options_of(self.format)) if page == EXPORT else {}
+        options = tuple(f"{name}={word_of(value)}" for name, value in chosen.items())
+        return {**found, **held, **({"options": options} if options else {})}
+
+    def show_values(self, page: str, values: Values) -> list[str]:
+        """Shows stored values of a page, defaults for others; returns a line for each that is not allowed."""
+        form, faults = (self.render_form if page == RENDER else self.export_form), []
+        cls: type[msgspec.Struct] = type(form.settings)
+        form.show_values(**msgspec.structs.asdict(cls()))
+        self._offered.pop(form, None)
+        field = self.files[page]
+        field.is_own = False
+        if isinstance(path := values.get("path", ""), str) and path:
+            field.propose(path)
+            field.is_own = True
+        if page == EXPORT:
+            names = [known.name for known in SCENE_FORMATS]
+            stored = values.get("format", names[0])
+            self._choose_format(
+                next((known for known in SCENE_FORMATS if known.name == stored), next(iter(SCENE_FORMATS)))
+            )
+            faults += [] if stored in names else [f"format: {stored} is unknown"]
+        for record in params_of(cls):
+            if record.name in values:
+                try:
+                    made: object = msgspec.convert(values[record.name], record.type, strict=False)
+                    form.show_values(**{record.name: made})
+                except (msgspec.ValidationError, ParamError):
+                    faults.append(f"{record.name}: {values[record.name]} is not allowed")
+        if {"first", "last", "rate"} & values.keys():
+            self._offered[form] = (-1, -1, 0.0)  # the frames are the user's
+        options = values.get("options", ())
+        if page == EXPORT and options and isinstance(options, tuple):
+            try:
+                chosen = format_options(self.format, options, Path(field.text or "export"))
+                self._options[self.format.name].show_values(**changed_values(chosen))
+            except CommandError as error:
+                faults.append(f"options: {error}")
+        return faults
+
+    def _on_file(self, page: str) -> None:
+        """A typed suffix chooses the format of an export."""
+        suffix = Path(self.files[page].text).suffix.lower()
+        if page == EXPORT and suffix in SCENE_FORMATS.suffixes():
+            self._choose_format(SCENE_FORMATS.of(Path(self.files[page].text)))
+        self.edited.emit(page)
+
+    def _choose_format(self, format: SceneFormat) -> None:
+        self.formats.blockSignals(True)
+        self.formats.setCurrentIndex(list(SCENE_FORMATS).index(format))
+        self.formats.blockSignals(False)
+        self._show_options()
+
+    def _on_format(self) -> None:
+        """A chosen format has its suffix in the file."""
+        self._show_options()
+        field = self.files[EXPORT]
+        if field.is_own and Path(field.text).suffix.lower() in SCENE_FORMATS.suffixes():
+            field.line.setText(str(Path(field.text).with_suffix(self.format.suffixes[0])))
+        self.edited.emit(EXPORT)
 
     def offer(self, spans: dict[str, tuple[float, float]], rate: float) -> None:
         """Offers spans by name, from a start to an end [s]; fills in one unless the user has changed the frames.
@@ -177,6 +286,7 @@ class OutputWindow(QDialog):
         start, end = self._spans[name]
         self._offered[form] = (round(start * rate), round(end * rate), rate)
         form.show_values(**dict(zip(("first", "last", "rate"), self._offered[form], strict=True)))
+        self.edited.emit(RENDER if form is self.render_form else EXPORT)
 
     def _grow(self) -> None:
         """Enlarges the window for new content; labels with word wrap do not request their height."""
@@ -188,12 +298,13 @@ class OutputWindow(QDialog):
         hint = missing_package(self.format)
         self.missing.setText(f"{self.format.name} {hint}")
         self.missing.setVisible(bool(hint))
-        self.export_button.setEnabled(not hint)
+        self.export_button.setEnabled(not hint and not self.files[EXPORT].fault.text())
         for form in self._options.values():
             form.hide()
         if self.format.options is not None:
             if self.format.name not in self._options:
                 form = self._options[self.format.name] = SettingsForm(self.format.options())
+                form.edited.connect(functools.partial(self.edited.emit, EXPORT))
                 self._option_place.addWidget(form)
             self._options[self.format.name].show()
 
@@ -202,6 +313,7 @@ class OutputWindow(QDialog):
             self._rows[job] = JobRow(job, self._queue.cancel)
             self._list.insertWidget(0, self._rows[job])
         self._rows[job].refresh()
+        self.clear_button.setVisible(any(one.state not in (WAITING, RUNNING) for one in self._rows))
         self._nothing.hide()
         if not self._scrolled.isVisible():
             self._scrolled.show()
@@ -210,6 +322,17 @@ class OutputWindow(QDialog):
             self._watch.start()
         else:
             self._watch.stop()
+
+    def _clear_finished(self) -> None:
+        for job, row in list(self._rows.items()):
+            if job.state not in (WAITING, RUNNING):
+                self._list.removeWidget(row)
+                row.deleteLater()
+                del self._rows[job]
+        self._queue.forget_finished()
+        self.clear_button.hide()
+        self._nothing.setVisible(not self._rows)
+        self._scrolled.setVisible(bool(self._rows))
 
     def _show_preview(self) -> None:
         running = next((job for job in self._queue.jobs if job.state == RUNNING), None)
@@ -220,6 +343,12 @@ class OutputWindow(QDialog):
             if not self.preview.isVisible():
                 self.preview.show()
                 self._grow()
+
+
+def _plain(value: Any) -> OutputValue:
+    """Returns a value as a project stores it."""
+    made: OutputValue = msgspec.to_builtins(value)
+    return made
 
 
 class BakeNotes(QWidget):
@@ -247,14 +376,19 @@ class JobRow(QWidget):
         self.name.setToolTip(str(job.path))
         self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(6)
-        self.button = QPushButton("Cancel")
+        self.button, self.again = QPushButton("Cancel"), QPushButton("Again")
         self.button.clicked.connect(lambda: self._act(cancel))
+        self.again.setToolTip("Do this again with the scene as it is now.")
+        self.again.clicked.connect(lambda: job.again() if job.again is not None else None)
+        for button in (self.button, self.again):
+            button.setAutoDefault(False)
         grid = QGridLayout(self)
         grid.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
         grid.addWidget(self.name, 0, 0)
         grid.addWidget(self.status, 1, 0)
         grid.addWidget(self.bar, 2, 0)
-        grid.addWidget(self.button, 0, 1, 3, 1, Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(self.again, 0, 1, 3, 1, Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(self.button, 0, 2, 3, 1, Qt.AlignmentFlag.AlignVCenter)
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(0, 1)
 
@@ -265,6 +399,7 @@ class JobRow(QWidget):
         self.status.setText(job.status)
         self.button.setText("Show" if job.state == DONE else "Cancel")
         self.button.setEnabled(job.state not in (FAILED, CANCELLED))
+        self.again.setVisible(job.again is not None and job.state in (DONE, FAILED, CANCELLED))
         if (layout := self.layout()) is not None:
             layout.invalidate()  # the number of lines may have changed
         self.updateGeometry()

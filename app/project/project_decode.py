@@ -26,7 +26,7 @@ from sinew.sim.scene.params import Declaration, ParamError, Role, check, params_
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sinew.sim.scene.view import ViewSettings
-from sinew.sim.scene.view_state import Selection, ViewState, selection_of
+from sinew.sim.scene.view_state import OutputValue, Selection, ViewState, selection_of
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -72,7 +72,10 @@ class ProjectDecoder:
             playback=self._struct(PlaybackSettings, playback, f"$.{PLAYBACK}", (PLAYBACK,)),
             view=self._struct(ViewSettings, content.get(VIEW, {}), f"$.{VIEW}", (VIEW,)),
         )
-        state = self._struct(ViewState, content.get("state", {}), "$.state", ("state",))
+        raw = content.get("state", {})
+        output = self._checked_output(raw.get("output", {})) if isinstance(raw, dict) else {}
+        raw = {key: value for key, value in raw.items() if key != "output"} if isinstance(raw, dict) else raw
+        state = self._struct(ViewState, raw, "$.state", ("state",), output=output)
         return scene, self._checked_selection(scene, state)
 
     def unknown(self) -> UnknownContent:
@@ -240,6 +243,22 @@ class ProjectDecoder:
         unknown = {key: value for key, value in raw.items() if key not in known}
         self.warnings.extend(f"{key_path(where, key)}: unknown key, kept as it is" for key in unknown)
         return unknown
+
+    def _checked_output(self, raw: Any) -> dict[str, dict[str, OutputValue]]:
+        """Returns values of the output window; the window itself checks them against its forms."""
+        found: dict[str, dict[str, OutputValue]] = {}
+        for page, values in raw.items() if isinstance(raw, dict) else [("", raw)]:
+            for name, value in values.items() if isinstance(values, dict) else [("", values)]:
+                try:
+                    made = msgspec.convert(value, OutputValue)
+                except msgspec.ValidationError:
+                    made = None
+                if name and page and made is not None:
+                    found.setdefault(page, {})[name] = made
+                else:
+                    where = ".".join(filter(None, ("$.state.output", page, name)))
+                    self.warnings.append(f"{where}: {shortened(json.dumps(value))} is left out")
+        return found
 
     def _checked_selection(self, scene: Scene, state: ViewState) -> ViewState:
         selection = state.selection

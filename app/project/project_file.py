@@ -192,7 +192,7 @@ def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, 
     return content
 
 
-_NEWER = ("curves", "roll")
+_NEWER = ("curves", "roll", "output")
 
 
 def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: str = "") -> dict[str, Any]:

@@ -102,6 +102,11 @@ class Dialogs:
         }
         return self._ask("Files exist", text, f"They are in {printable(str(folder))}.", answers, "Replace")
 
+    def replaces(self, path: Path) -> bool:
+        text = f"{printable(path.name)} exists already. Replace it?"
+        answers = {"Replace": True, "Cancel": False}
+        return self._ask("File exists", text, f"It is in {printable(str(path.parent))}.", answers, "Replace")
+
     def use_kernels(self, files: Sequence[str]) -> bool:
         """Asks whether a project may replace shader files."""
         text = f"This project replaces shader files of Sinew: {', '.join(map(printable, files))}. Use them?"

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -43,6 +44,7 @@ class OutputJob:
     started: float = 0.0  # Monotonic time [s]
     notes: list[str] = field(default_factory=list)
     title: str = ""  # In place of the name of the file
+    again: Callable[[], None] | None = None  # Queues the same work for the scene as it is then
 
     @property
     def preview(self) -> Path:
@@ -148,6 +150,9 @@ class JobQueue(QObject):
         elif job in self._waiting:
             self._waiting.remove(job)
             self._end(job, CANCELLED)
+
+    def forget_finished(self) -> None:
+        self.jobs = [job for job in self.jobs if job.state in (WAITING, RUNNING)]
 
     def cancel_all(self) -> None:
         """Cancels all jobs and waits for the running one."""

@@ -45,7 +45,7 @@ class ShortcutEditor(QWidget):
         self._show(next(iter(self._actions.keys(action_id)), ""))
         self.row.show()
         self.reset.setEnabled(action_id in self._actions.rebound)
-        self._tell("Press a key; Esc leaves it as it is.")
+        self._report("Press a key; Esc leaves it as it is.")
         self.keys.setFocus()
 
     def take(self, key: str) -> None:
@@ -56,10 +56,10 @@ class ShortcutEditor(QWidget):
             self.leave()
         elif key in RESERVED:
             self._show(next(iter(self._actions.keys(self._id)), ""))
-            self._tell(RESERVED[key])
+            self._report(RESERVED[key])
         elif key and (holder := self._actions.holder(key, self._id)):
             self._wanted = key
-            self._tell(f"{key} is {self._actions.title(holder)}.", asks=True)
+            self._report(f"{key} is {self._actions.title(holder)}.", asks=True)
             self.use.setFocus()
         else:
             self._bind(key)
@@ -71,7 +71,7 @@ class ShortcutEditor(QWidget):
     def leave(self) -> None:
         self._id = self._wanted = ""
         self.row.hide()
-        self._tell("Enter or a double click changes the key of an action.")
+        self._report("Enter or a double click changes the key of an action.")
         self.reset_all.setEnabled(bool(self._actions.rebound))
         if self.isVisible():
             self.sheet.setFocus()
@@ -97,7 +97,7 @@ class ShortcutEditor(QWidget):
         self.keys.setKeySequence(QKeySequence(key))
         self.keys.blockSignals(False)
 
-    def _tell(self, text: str, *, asks: bool = False) -> None:
+    def _report(self, text: str, *, asks: bool = False) -> None:
         self.state.setText(text)
         self.use.setVisible(asks)
         self.cancel.setVisible(asks)

@@ -19,9 +19,6 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
     mesh = model.mesh
     materials = [material.name for material in model.materials]
     attributes = (name for part in raw.meshes for buffer in part.buffers for name in buffer.attributes)
-    names, bones = model.skeleton.names if model.skeleton is not None else (), bone_sources(model)
-    if not (model.rig.humanoid or is_humanoid(bones)):
-        bones = {}
     return {
         "path": str(model.path),
         "format": model.format,
@@ -55,8 +52,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             for material in model.materials
         ],
         "bones": _bones(model.skeleton, model.skin),
-        "humanoid": {bone: names[joint] for bone, (joint, _) in bones.items()},
-        "humanoid_by_shape": [bone for bone, (_, source) in bones.items() if source is Source.SHAPE],
+        **_humanoid(model),
         "springs": [
             {"name": spring.name, "joint_count": len(spring.joints), "collider_count": len(spring.colliders)}
             for spring in model.rig.springs
@@ -76,6 +72,17 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             for clip in model.clips
         ],
         "warnings": list(model.warnings),
+    }
+
+
+def _humanoid(model: CharacterModel) -> dict[str, Any]:
+    """Returns the joint of each bone, and the bones that were found by shape; empty if the body is not human."""
+    names, bones = model.skeleton.names if model.skeleton is not None else (), bone_sources(model)
+    if not (model.rig.humanoid or is_humanoid(bones)):
+        bones = {}
+    return {
+        "humanoid": {bone: names[joint] for bone, (joint, _) in bones.items()},
+        "humanoid_by_shape": [bone for bone, (_, source) in bones.items() if source is Source.SHAPE],
     }
 
 

@@ -27,6 +27,10 @@ class BackEndChoice(StrEnum):
     TF = "tf"
     COMPUTE = "compute"
 
+    @property
+    def label(self) -> str:
+        return TITLES[self]
+
 
 TITLES = {BackEndChoice.AUTO: "Automatic", BackEndChoice.TF: "Transform feedback", BackEndChoice.COMPUTE: "Compute"}
 

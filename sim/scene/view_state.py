@@ -43,7 +43,12 @@ def toggled(selection: Selection, node_id: NodeId) -> Selection:
     return selection_of((node_id, *chosen))
 
 
+OutputValue = bool | int | float | str | tuple[str, ...]
+
+
 class ViewState(msgspec.Struct, frozen=True, kw_only=True):
     camera: Camera = Camera()
     time: float = 0.0
     selection: Selection = Selection()
+    # Values of the pages "render" and "export" that the user has changed
+    output: dict[str, dict[str, OutputValue]] = {}

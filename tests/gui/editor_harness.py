@@ -49,6 +49,10 @@ class Answers(Dialogs):
         self.asked.append(f"{count} of {name}")
         return self.existing
 
+    def replaces(self, path):
+        self.asked.append(f"replace {path.name}")
+        return self.existing is OverwriteChoice.REPLACE
+
     def open_path(self):
         return self._given("open")
 

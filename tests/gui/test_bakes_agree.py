@@ -5,10 +5,10 @@ import shutil
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import Qt
 
 import sinew
 from sinew.app.cli.main import main
+from sinew.app.output.window import EXPORT
 from sinew.app.project.project_file import cache_folder, save_project
 from sinew.app.session.job_queue import DONE
 from sinew.sim.export.scene.points_file import read_pc2
@@ -122,11 +122,11 @@ def test_everything_shows_the_same_steps(fresh, qtbot, tmp_path, plain, capfd, s
             "partial": "Timeline – Sheet: bake of other settings",
         }[state]
     )
-    fresh.dialogs.path = tmp_path / "job.pc2"
     window = fresh.output.window
     assert window.bakes.lines.text() == NOTES[state]
     window.show_page(1)
-    window.formats.setCurrentIndex(window.formats.findText("PC2", Qt.MatchFlag.MatchStartsWith))
+    window.files[EXPORT].set_text(str(tmp_path / "job.pc2"))
+    assert window.format.name.startswith("PC2")
     window.export_button.click()
     qtbot.waitUntil(lambda: not fresh.output.queue.busy, timeout=240000)
     (job,) = fresh.output.queue.jobs[-1:]

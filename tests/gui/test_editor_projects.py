@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from sinew.app.files import project_loader
+from sinew.app.output.window import RENDER
 from sinew.app.project.access import WITHHELD
 from sinew.app.project.project_file import load_project, save_project
 from sinew.app.session.job_queue import DONE
@@ -234,10 +235,11 @@ def opened(editor, qtbot, tmp_path, *nodes):
 
 
 def rendered(editor, qtbot, path):
-    editor.dialogs.path = path
     editor.window.actions_table["file.render"].trigger()
-    editor.output.window.render_form.show_values(first=0, last=0, width=32, height=24)
-    editor.output.window.render_button.click()
+    window = editor.output.window_of()
+    window.render_form.show_values(first=0, last=0, width=32, height=24)
+    window.files[RENDER].set_text(str(path))
+    window.render_button.click()
     qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=PATIENCE)
     return editor.output.queue.jobs[-1] if editor.output.queue.jobs else None
 

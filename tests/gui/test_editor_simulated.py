@@ -72,20 +72,19 @@ def test_the_transport_plays_a_scene_of_particles(fresh, qtbot):
 
 
 def test_the_back_end_is_switched_while_it_runs_and_remembered(fresh, qtbot):
-    engine, actions = fresh.client.engine, fresh.window.actions_table
+    engine, preferences = fresh.client.engine, fresh.preferences
     if not engine.context.back_ends.has_compute:
         pytest.skip("no compute here")
-    assert [c for c in BackEndChoice if actions[f"back_end.{c.value}"].isChecked()] == [BackEndChoice.AUTO]
+    assert preferences["simulation"].back_end is BackEndChoice.AUTO
     kernels = set(engine.library.kernels)
     for choice, text in ((BackEndChoice.COMPUTE, "compute: chosen"), (BackEndChoice.TF, "transform feedback: chosen"),
                          (BackEndChoice.AUTO, "automatic: ")):  # fmt: skip
         with qtbot.waitSignal(fresh.client.switched, timeout=60000) as reported:
-            trigger(fresh, f"back_end.{choice.value}")
+            preferences.change("simulation", back_end=choice)
         assert reported.args[0].startswith(f"Back end: {text}")
         assert engine.context.back_ends.choice is choice
-        assert app_settings().value("back_end") == choice.value
+        assert app_settings().value("simulation/back_end") == choice.value
     assert set(engine.library.kernels) == kernels, "no kernel is built again"
-    assert actions["back_end.auto"].isChecked()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from sinew.app.editor import editor as module
+from sinew.app.editor import run as module
 from sinew.sim.scene.scene import ParamRef
 
 class Edited(module.Editor):

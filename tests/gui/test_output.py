@@ -1,3 +1,4 @@
+import json
 import struct
 import sys
 from pathlib import Path
@@ -14,14 +15,14 @@ from sinew.app.jobs.render import BurnIn, RenderJob, Viewpoint, refused
 from sinew.app.jobs.sweep import SweepJob
 from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.pictures import picture_path, suggested_path
-from sinew.app.output.window import OutputWindow
+from sinew.app.output.window import EXPORT, RENDER
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
 from sinew.app.session.job_queue import CANCELLED, DONE, FAILED
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.inspector.editors import NameEditor
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import messages, settled
+from tests.gui.editor_harness import Session, messages, settled
 
 
 def waited(qtbot, editor):
@@ -29,14 +30,14 @@ def waited(qtbot, editor):
 
 
 def started(editor, action, path, **values):
-    editor.dialogs.path = path
     editor.window.actions_table[action].trigger()
-    window = editor.output.window
+    window = editor.output.window_of()
     assert window.isVisible()
-    form, button = window.render_form, window.render_button
+    page, form, button = RENDER, window.render_form, window.render_button
     if action != "file.render":
-        form, button = window.export_form, window.export_button
+        page, form, button = EXPORT, window.export_form, window.export_button
     form.show_values(**values)
+    window.files[page].set_text(str(path))
     button.click()
     return editor.output.queue.jobs[-1]
 
@@ -92,10 +93,10 @@ def test_existing_images_are_replaced_or_left_as_the_user_answers(qtbot, editor,
     values = {"first": 0, "last": 2, "width": 32, "height": 32}
     editor.dialogs.existing = OverwriteChoice.CANCEL
     before = len(editor.output.queue.jobs)
-    editor.dialogs.path = tmp_path / "arm.png"
     editor.window.actions_table["file.render"].trigger()
-    editor.output.window.render_form.show_values(**values)
-    editor.output.window.render_button.click()
+    editor.output.window_of().render_form.show_values(**values)
+    editor.output.window_of().files[RENDER].set_text(str(tmp_path / "arm.png"))
+    editor.output.window_of().render_button.click()
     assert editor.dialogs.asked[-1] == "1 of arm_….png"
     assert len(editor.output.queue.jobs) == before
     editor.dialogs.existing = OverwriteChoice.KEEP
@@ -125,38 +126,83 @@ def test_formats_without_their_package_are_disabled_with_the_reason(editor, monk
             assert window.missing.text() == hint
 
 
+def test_a_project_keeps_what_was_chosen(editor, tmp_path, qtbot):
+    """As a part of what is saved and not undone; files are proposed beside the project."""
+    for page, action, name in ((RENDER, "file.render", "untitled"), (EXPORT, "file.export.gltf-scene", "untitled")):
+        editor.window.actions_table[action].trigger()
+        proposed = editor.output.window_of().files[page].text
+        assert Path(proposed).parent == Path("render")
+        assert Path(proposed).name.startswith(name)
+    window = editor.output.window_of()
+    window.render_form._set_value("width", 640)
+    window.files[RENDER].set_text("shots/x.png")
+    window.export_form._set_value("last", 7)
+    window.files[EXPORT].set_text("x.usdc")
+    window._options[window.format.name]._set_value("normals", False)
+    assert not editor.document.modified
+    kept = editor.document.view_state.output
+    assert kept[RENDER] == {"path": "shots/x.png", "width": 640}
+    assert kept[EXPORT]["path"] == "x.usdc"
+    assert kept[EXPORT]["options"] == ("normals=false",)
+    path = tmp_path / "kept.sinew"
+    editor.files.save_to(path)
+    stored = json.loads(path.read_text())["state"]["output"]
+    assert stored[RENDER] == {"path": "shots/x.png", "width": 640}
+    stored[RENDER] |= {"height": -5, "unknown": 3}
+    content = json.loads(path.read_text())
+    content["state"]["output"] = {**stored, "other": 5}
+    path.write_text(json.dumps(content))
+    window.close()
+    Session(qtbot).load(editor, path)
+    editor.window.actions_table["file.render"].trigger()
+    window = editor.output.window_of()
+    assert (window.files[RENDER].text, window.render_form.settings.width) == ("shots/x.png", 640)
+    assert window.render_form.settings.height == 720
+    assert window.export_form.settings.last == 7
+    assert (window.format.name, window.options_of(window.format).normals) == (
+        SCENE_FORMATS.of(Path("x.usdc")).name,
+        False,
+    )
+    assert {text for text in messages(editor) if "state.output" in text} == {
+        "$.state.output.render.height: -5 is not allowed; the default is used",
+        "$.state.output.other: 5 is left out",
+    }
+    assert editor.document.view_state.output[RENDER]["unknown"] == 3
+    window.close()
+
+
 def test_a_typed_suffix_selects_the_format(editor, tmp_path, monkeypatch):
     jobs = []
     monkeypatch.setattr(editor.output.queue, "add", jobs.append)
     for typed, written in (
         ("d.abc", "d.abc"), ("d.USDC", "d.USDC"), ("d", "d.glb"), ("d.v2", "d.v2.glb"), ("d.glb", "d.glb"),
     ):  # fmt: skip
-        editor.dialogs.path = tmp_path / typed
         editor.window.actions_table["file.export.gltf-scene"].trigger()
-        editor.output.window.export_button.click()
+        window = editor.output.window_of()
+        window.files[EXPORT].set_text(str(tmp_path / typed))
+        window.export_button.click()
         jobs[-1].folder.cleanup()
         assert jobs[-1].path == jobs[-1].command.output == tmp_path / written
 
 
 def test_a_video_that_cannot_be_written_is_refused(editor, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    window = OutputWindow(
-        editor.output.queue, editor.output.render, editor.output.export, editor.output.verify, editor.output._cameras
-    )
+    editor.output._window = None
+    window = editor.output.window
     assert ".mp4 .webm .mkv .mov: needs the package av: pip install sinew[video]" in window.missing_codecs.text()
-    editor.output._window = window
     for name, alpha, reason in (
         ("a.mp4", False, "MP4 needs the package av: pip install sinew[video]"), ("a.webp", False, ""),
         ("a.mp4", True, "MP4 needs the package av: pip install sinew[video]"),
     ):  # fmt: skip
-        editor.dialogs.path = tmp_path / name
         window.render_form.show_values(last=1, alpha=alpha)
+        window.files[RENDER].set_text(str(tmp_path / name))
         before = len(editor.output.queue.jobs)
         window.render_button.click()
-        assert window.refusal.text() == reason
+        assert window.files[RENDER].fault.text() == reason, "at once"
+        assert window.render_button.isEnabled() is not bool(reason)
         assert len(editor.output.queue.jobs) == before + (not reason)
     editor.output.queue.cancel_all()
-    assert messages(editor, Severity.ERROR) == ["MP4 needs the package av: pip install sinew[video]"] * 2
+    assert messages(editor, Severity.ERROR) == []
     window.close()
 
 
@@ -255,11 +301,27 @@ def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
     editor.output.queue.cancel(running)
     waited(qtbot, editor)
     assert [running.state, waiting.state] == [CANCELLED, CANCELLED]
-    failing = started(editor, "file.render", tmp_path / "gone" / "a.png", last=1)
+    (tmp_path / "file").write_text("")
+    before = len(editor.output.queue.jobs)
+    started(editor, "file.render", tmp_path / "file" / "a.png", last=1)
+    fault = editor.output.window_of().files[RENDER].fault.text()
+    assert fault == f"The folder {tmp_path / 'file'} does not exist and cannot be made."
+    assert len(editor.output.queue.jobs) == before
+    failing = started(editor, "file.render", tmp_path / "deep" / "a.png", last=1, width=64, height=48)
+    assert (tmp_path / "deep").is_dir(), "it is made"
+    (tmp_path / "deep").rmdir()
     waited(qtbot, editor)
     QApplication.processEvents()
     assert failing.state == FAILED
-    assert messages(editor, Severity.ERROR) == [f"the folder {tmp_path / 'gone'} does not exist"]
+    assert messages(editor, Severity.ERROR) == [f"the folder {tmp_path / 'deep'} does not exist"]
+    window = editor.output.window_of()
+    count = len(window._rows)
+    window._rows[failing].again.click()
+    editor.output.queue.cancel_all()
+    assert len(window._rows) == count + 1
+    window.clear_button.click()
+    assert editor.output.queue.jobs == []
+    assert not window._rows
     assert not [path for path in tmp_path.iterdir() if path.suffix in (".gif", ".mdd", ".tmp")]
 
 

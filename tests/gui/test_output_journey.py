@@ -6,6 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
 from sinew import resources
+from sinew.app.output.window import EXPORT, RENDER
 from sinew.app.session.dialogs import Dialogs
 from sinew.app.session.job_queue import DONE
 from sinew.sim.export.formats import SCENE_FORMATS
@@ -54,15 +55,17 @@ class User:
             QTest.keyClick(field, Qt.Key.Key_Return)
             assert getattr(form.settings, name) == value
 
-    def answers(self, button, path):
+    def answers(self, field, button, path):
+        """Chooses the file in the dialog of the button beside its path, and starts the job."""
         limit, look = QTimer(singleShot=True, interval=PATIENCE), QTimer(singleShot=True, interval=LOOK)
         limit.timeout.connect(self._close)
         look.timeout.connect(lambda: self._type(path))
         limit.start()
         look.start()
-        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(field.button, Qt.MouseButton.LeftButton)
         limit.stop()
         assert not self.stuck
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         return self.editor.output.queue.jobs[-1]
 
     def _type(self, path):
@@ -91,12 +94,12 @@ def test_videos_images_and_scenes_are_written_by_the_menus(user, tmp_path):
     for suffix in (".mp4", ".png"):
         window = user.chooses("File", "Render Animation")
         user.types(window.render_form, last=FRAMES - 1, rate=30.0, width=SIZE[0], height=SIZE[1])
-        jobs.append(user.answers(window.render_button, tmp_path / f"{project}{suffix}"))
+        jobs.append(user.answers(window.files[RENDER], window.render_button, tmp_path / f"{project}{suffix}"))
     name = SCENE_FORMATS.of(tmp_path / "a.usdc").name
     window = user.chooses("File", "Export", f"Scene over Time as {name.removesuffix(' scene')}")
     assert window.format.name == name
     user.types(window.export_form, last=FRAMES - 1, rate=30.0)
-    jobs.append(user.answers(window.export_button, tmp_path / project))
+    jobs.append(user.answers(window.files[EXPORT], window.export_button, tmp_path / project))
     user.waits()
     assert [job.state for job in jobs] == [DONE] * 3
     assert jobs[2].text.startswith(f"{FRAMES} frames, ")

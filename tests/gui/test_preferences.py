@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from sinew.app.editor.action_table import HISTORY_MAX, fill_history
 from sinew.app.editor.help_dialogs import search_commands
-from sinew.app.editor.preferences import Look, Page, PlaybackChoices, Preferences
+from sinew.app.editor.preferences import LookChoices, Page, PlaybackChoices, Preferences
 from sinew.app.session.shortcut_editor import ShortcutEditor
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.widgets.theme import ThemeMode
@@ -23,17 +23,17 @@ def settings(tmp_path):
 def opened(settings, applied=None):
     take = (applied if applied is not None else []).append
     return Preferences(
-        settings, (Page("look", "Look", Look(), take), Page("playback", "Playback", PlaybackChoices(), take))
+        settings, (Page("look", "Look", LookChoices(), take), Page("playback", "Playback", PlaybackChoices(), take))
     )
 
 
 def test_values_are_applied_stored_and_reset(settings):
     applied = []
     preferences = opened(settings, applied)
-    assert applied == [Look(), PlaybackChoices()]
+    assert applied == [LookChoices(), PlaybackChoices()]
     preferences.change("look", theme=ThemeMode.DARK)
     preferences.change("playback", whole_frames=False)
-    assert applied[2:] == [Look(theme=ThemeMode.DARK), PlaybackChoices(whole_frames=False)]
+    assert applied[2:] == [LookChoices(theme=ThemeMode.DARK), PlaybackChoices(whole_frames=False)]
     again = opened(QSettings(settings.fileName(), QSettings.Format.IniFormat))
     assert again["look"].theme is ThemeMode.DARK
     assert again["playback"] == PlaybackChoices(whole_frames=False)

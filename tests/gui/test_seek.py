@@ -3,6 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from sinew.app.project.settings_store import app_settings
+from sinew.sim.cache.step_store import CacheBudget
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
@@ -194,10 +195,10 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     assert len(runner.cache.history.cached) == STEPS
     fresh.client.runner.cache.limit(runner.cache.store.used // 3)
     assert 0 < len(runner.cache.history.cached) <= STEPS // 3 + 1
-    fresh.window.actions_table["step_room.8 GiB"].trigger()
+    fresh.preferences.change("simulation", cache_limit=CacheBudget.LARGE)
     assert runner.cache.store.wanted == 8 * 1024**3
-    assert app_settings().value("step_room") == "8 GiB"
-    fresh.window.actions_table["step_room.2 GiB"].trigger()
+    assert app_settings().value("simulation/cache_limit") == "8 GiB"
+    fresh.preferences.change("simulation", cache_limit=CacheBudget.USUAL)
 
 
 @pytest.mark.parametrize("by", ["key", "escape", "button", "scrub", "edit", "remove"])

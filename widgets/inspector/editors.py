@@ -28,7 +28,6 @@ from PySide6.QtWidgets import (
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import FlipV, SkinningMethod, UpAxis
 from sinew.sim.colliders.skin_mesh import covered_shares
-from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Form
 from sinew.sim.memo import Memo
@@ -49,9 +48,6 @@ from sinew.widgets.theme import SPACE, ThemeMode
 _RADIUS = 3.0
 MIXED = "Mixed"
 _TEXTS: dict[enum.Enum, str] = {
-    BackEndChoice.AUTO: "Automatic",
-    BackEndChoice.TF: "Transform feedback",
-    BackEndChoice.COMPUTE: "Compute",
     ThemeMode.AUTO: "As the system",
     UpAxis.AUTO: "Automatic",
     UpAxis.Y: "Y",
@@ -133,6 +129,7 @@ class CheckBox(QCheckBox):
 def choice_text(member: enum.Enum) -> str:
     choices = [kind.part(Form).choices for kind in KINDS.values()]
     known = next((texts[member] for texts in choices if member in texts), _TEXTS.get(member))
+    known = known or getattr(member, "label", None)
     text = str(member.value).replace("-", " ").replace("_", " ")
     return known or text[:1].upper() + text[1:]
 

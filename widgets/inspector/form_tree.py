@@ -141,7 +141,7 @@ class FormTree(QTreeWidget):
 
     @property
     def found(self) -> list[SettingRow]:
-        """The settings that are shown, also those of collapsed sections."""
+        """The settings that are shown, also in collapsed sections."""
         return [row for row in self.settings() if not row.isHidden()]
 
     def idle_matches(self) -> int:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sinew.app.kinds.model.rest_pose import FOUND, GUESSED, RestPose, bone_text
+from sinew.app.kinds.model.rest_joints import FOUND, GUESSED, RestJoints, bone_text
 from sinew.app.project.bone_maps import BoneMapsError
 from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.humanoid import (
@@ -185,7 +185,7 @@ class HumanoidMap(QDialog):
         self.body = QComboBox(self)
         self.body.setAccessibleName("Skeleton")
         self.drawing, self.bone, self.joint = BodyMap(self), QComboBox(self), QComboBox(self)
-        self.rest = RestPose(self)
+        self.rest = RestJoints(self)
         for bone in BONES:
             self.bone.addItem(bone_text(bone), bone)
         self.pick = tool_button(

@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
-from sinew.app.kinds.model.rest_pose import bone_text
+from sinew.app.kinds.model.rest_joints import bone_text
 from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.humanoid import REQUIRED, bones_of
 from sinew.sim.characters.motions import motion_titles

@@ -13,7 +13,8 @@ ENTRIES = [
 
 def test_lines_are_grouped_and_filtered_by_what_is_typed(show):
     sheet = CheatSheet(ENTRIES)
-    dialog = sheet_dialog("Keys", sheet, show(QWidget(), 10, 10))
+    parent = show(QWidget(), 10, 10)
+    dialog = sheet_dialog("Keys", sheet, parent)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     dialog.show()
     assert sheet.shown_entries() == ENTRIES

@@ -23,7 +23,7 @@ def bone_text(bone: str) -> str:
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in bone)
 
 
-class RestPose(QWidget):
+class RestJoints(QWidget):
     """The joints of a model at rest as dots and lines, from the front; dragging turns them.
 
     Signals:
