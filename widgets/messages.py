@@ -196,7 +196,12 @@ class Messages(QWidget):
             QApplication.clipboard().setText("\n".join(item.message.line() for item in items))
 
     def mark_read(self) -> None:
+        """Scrolls to the first message that was not read, else to the newest."""
+        count, items = self.unread, [item for item in self.items if item.message.severity is not Severity.INFO]
+        shown = items[-count:] if 0 < count <= len(items) else self.items[-1:]
         self._set_unread(0)
+        if shown:
+            self.view.scrollToItem(shown[0], QAbstractItemView.ScrollHint.PositionAtTop)
 
     def _set_unread(self, count: int) -> None:
         if count != self.unread:

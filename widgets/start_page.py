@@ -15,6 +15,8 @@ from sinew.widgets.theme import SPACE, SPACE_WIDE, bold
 
 _PICTURE = QSize(120, 75)
 _CARD_WIDTH, _COLUMNS_MAX, _RECENT_MAX = 136, 4, 8
+_SMALLER = 0.8
+"""Scale of the pictures if not all samples fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,17 @@ class StartPage(QFrame):
         self.place(parent.width(), parent.height())
 
     def place(self, width: int, height: int) -> None:
-        """Centres the page in a viewport of this size [px]."""
+        """Centres the page in a viewport of this size [px]; smaller pictures make room for all samples."""
+        for scale in (1.0, _SMALLER):
+            self._arrange(width, height, scale)
+            if not any(card.isHidden() for card in self.cards):
+                break
+
+    def _arrange(self, width: int, height: int, scale: float) -> None:
+        for card in self.cards:
+            card.setIconSize(_PICTURE * scale)
         room = width - 8 * SPACE_WIDE - (self._recent.sizeHint().width() if self.recent else 0)
-        columns = min(max(room // _CARD_WIDTH, 1), _COLUMNS_MAX)
+        columns = min(max(int(room / (_CARD_WIDTH * scale)), 1), int(_COLUMNS_MAX / scale))
         if columns != self._columns:
             self._columns = columns
             for number, card in enumerate(self.cards):

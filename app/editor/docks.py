@@ -35,7 +35,7 @@ class DockSpec:
 
 OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea, 270)
 INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 380)
-TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 148)
+TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 176)
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
 DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
@@ -44,6 +44,9 @@ SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, PYTHON, MESSAGES)
 KIND_SIZE = 130  # [px], of docks of kinds
 
 DRAWER_SHARE = 0.28  # minimum height of a dock that opens below the timeline, as part of the window
+
+LOW = 900
+"""Height of a window [px] below which the viewport keeps less of it, so that a panel below shows enough."""
 
 SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
 """Maximum default width of side docks as part of the window; half of it stays for the viewport."""
@@ -147,8 +150,14 @@ class Docks(QObject):
             sizes = [round(width * SHARES[spec]) for spec in sides]
             self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
 
+    @property
+    def _viewport_height(self) -> int:
+        """Least height of the viewport [px]."""
+        height = self._window.height()
+        return height // 2 if height >= LOW else height * 2 // 5
+
     def make_height(self) -> None:
-        """Shrinks drawer and timeline, in this order, so that the viewport keeps half of the height.
+        """Shrinks drawer and timeline, in this order, so that the viewport keeps its part of the height.
 
         Does nothing if only one of them is open, as the user then wants to see it.
         """
@@ -159,7 +168,7 @@ class Docks(QObject):
         layout, centre = window.layout(), window.centralWidget()
         assert layout is not None
         assert centre is not None
-        shortage = window.height() // 2 - centre.height()
+        shortage = self._viewport_height - centre.height()
         if shortage <= 0 or drawer is None or not timeline.isVisible() or timeline.isFloating():
             return
         given = min(shortage, drawer.height() - drawer.minimumSizeHint().height())
@@ -207,7 +216,7 @@ class Docks(QObject):
             self._drawer_height = self._docks[spec.id].height()
 
     def _keep_heights(self) -> None:
-        """Restores the heights of timeline and drawer, if the viewport keeps half of the window."""
+        """Restores the heights of timeline and drawer, if the viewport keeps its part of the window."""
         timeline, height = self._docks[TIMELINE.id], self._timeline_height
         if not timeline.isVisible() or timeline.isFloating():
             return
@@ -220,7 +229,7 @@ class Docks(QObject):
         if self._opened is not None and dock is not None and dock.isVisible() and not dock.isFloating():
             bottom = centre.geometry().bottom()
             below = self._docks[self._opened.id].geometry().bottom() - bottom
-            free = below + centre.height() - height - self._window.height() // 2 - _HANDLES
+            free = below + centre.height() - height - self._viewport_height - _HANDLES
             docks.append(dock)
             useful = max(self._opened.size, round(self._window.height() * DRAWER_SHARE))
             heights.append(max(min(self._drawer_height or useful, free), dock.height(), 1))

@@ -199,7 +199,7 @@ class Editor:
             "distance": self.distance.plot,
             "python": self.python.view,
         }
-        self.window = MainWindow(self.viewport, panels, self.kind_panels)
+        self.window: MainWindow = MainWindow(self.viewport, panels, self.kind_panels)
         self._build_actions()
         files = self.access, self.files, self.store, self.scene_files
         self.disk_changes = DiskChanges(self.window, self.document, *files)
@@ -494,6 +494,7 @@ class Editor:
     def _on_model_changed(self, node_id: str) -> None:
         self.window_state.refresh()
         waiting = (*self.store.loading, *self.store.uploading)
+        self.playback.slow_down(bool(waiting))
         first = self.store.status(waiting[0]) if waiting else None
         if first is not None:
             done = 1.0 if first.state is ModelState.UPLOADING else first.progress or 0.0

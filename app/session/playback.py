@@ -25,6 +25,8 @@ from sinew.sim.scene.playback import (
 )
 
 TICK_MS = 16
+LOADING_TICK_MS = 50
+"""Interval while a model is loading, which then has more of the processor."""
 # Time budget of the simulation steps of one tick [s]; the rest is dropped, and the scene runs slower.
 STEP_BUDGET = 0.05
 MAX_STEPS = 8
@@ -307,6 +309,10 @@ class Playback(QObject):
         """Moves the playhead to the start of its range and resets the simulation."""
         self.set_playhead(scrub(self._playhead, self.start, self._duration()))
         self._reset_steps()
+
+    def slow_down(self, is_loading: bool) -> None:
+        """Ticks less often while a model is loading."""
+        self._timer.setInterval(LOADING_TICK_MS if is_loading else TICK_MS)
 
     def report(self) -> None:
         """Reports the state of the simulation; emits `simulated` if it changed."""

@@ -19,23 +19,27 @@ TIMEOUT = 60.0
 """Longest time that reading may take [s]; the process is limited to `apart_child.SECONDS_MAX` of the processor."""
 
 POLL = 0.02
+MEMORY = 1 << 30
 
 UNKNOWN_REASON = "Failed to load"
 """What ufbx says without a reason."""
 
 
-def read_apart(function: str, data: bytes, advance: Callable[[], object] = lambda: None) -> dict[str, npt.NDArray[Any]]:
+def read_apart(
+    function: str, data: bytes, advance: Callable[[], object] = lambda: None, *, memory: int = MEMORY
+) -> dict[str, npt.NDArray[Any]]:
     """Returns the arrays of a file.
 
     Args:
         function: As "package.module:name", from the bytes to arrays by name.
         advance: Called while the process works; may raise, which ends the process.
+        memory: Limit of its addresses [bytes].
 
     Raises:
         ElementFault: With the reason of the library, or of the process.
     """
     process = subprocess.Popen(
-        [sys.executable, "-I", apart_child.__file__, function, *(path for path in sys.path if path)],
+        [sys.executable, "-I", apart_child.__file__, str(memory), function, *(path for path in sys.path if path)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     written: list[bytes] = []

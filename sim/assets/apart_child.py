@@ -1,7 +1,7 @@
 """Process that reads a file with a library that may crash, print, or fill memory: see `apart.py`.
 
-Arguments: a function as "package.module:name", and the paths of modules.  The function gets the bytes of standard input
-and returns arrays by name, which are written to standard output as an npz archive.
+Arguments: a limit of memory [bytes], a function as "package.module:name", and the paths of modules.  The function gets
+the bytes of standard input and returns arrays by name, which are written to standard output as an npz archive.
 """
 
 import gc
@@ -12,7 +12,6 @@ import sys
 
 import numpy as np
 
-MEMORY_MAX = 1 << 30
 SECONDS_MAX = 30
 
 REFUSED = 3
@@ -23,8 +22,8 @@ def main() -> None:
     gc.disable()
     out = os.dup(1)
     os.dup2(2, 1)  # the library may print
-    _limit()
-    function, *sys.path[:] = sys.argv[1:]
+    memory, function, *sys.path[:] = sys.argv[1:]
+    _limit(int(memory))
     module, _, name = function.partition(":")
     data = sys.stdin.buffer.read()
     status = 0
@@ -33,7 +32,7 @@ def main() -> None:
         np.savez(stream, **getattr(importlib.import_module(module), name)(data))
         written = stream.getvalue()
     except MemoryError:
-        written, status = b"needs more than 1 GiB of memory", REFUSED
+        written, status = f"needs more than {int(memory) >> 30} GiB of memory".encode(), REFUSED
     except Exception as error:  # of the library, with a class for each reason
         written, status = (str(error) or type(error).__name__).encode(errors="replace"), REFUSED
     with os.fdopen(out, "wb") as output:
@@ -41,12 +40,12 @@ def main() -> None:
     os._exit(status)
 
 
-def _limit() -> None:
+def _limit(memory: int) -> None:
     try:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_MAX, SECONDS_MAX))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -185,6 +185,11 @@ MODEL_FORMATS = Formats(
         reader="sinew.sim.assets.fbx.reader:read_fbx",
     ),
     ModelFormat(
+        key="usd", name="USD", suffixes=(".usdz", ".usd", ".usda", ".usdc"), by_suffix=True,
+        module="pxr", package="usd-core", extra="usd", motion_suffixes=(".usdz", ".usd", ".usda", ".usdc"),
+        sniff="sinew.sim.assets.usd.reader:begins_as_usd", reader="sinew.sim.assets.usd.reader:read_usd",
+    ),
+    ModelFormat(
         key="bvh", name="BVH motion", suffixes=(".bvh",), motion_suffixes=(".bvh",),
         sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
     ),

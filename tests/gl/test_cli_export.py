@@ -207,6 +207,22 @@ def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsy
     assert "written as points for every frame: deformers are no part of a skin" in capsys.readouterr().err
 
 
+def test_a_usd_scene_opens_again_with_the_same_points(project, steps, tmp_path, capsys):
+    pytest.importorskip("pxr.Usd")
+    for character in ("points", "skin"):
+        model = load_model(exported(project, tmp_path / f"{character}.usdc", "--characters", character))
+        (clip,) = model.clips
+        assert "Points prim of the file is left out." in " ".join(model.warnings)
+        for frame in range(0, FRAMES + 1, 8) if character == "points" else (0,):
+            pose = evaluate_pose(model, clip, frame / 60.0, interpolation=Interpolation.LINEAR)
+            shown = skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres, pose.local.weights)
+            for name in ("Sheet",):
+                wanted = steps[f"{name}.positions"][frame].astype(float)
+                apart = np.linalg.norm(wanted[:, None] - shown.positions[None].astype(float), axis=2).min(axis=1)
+                assert apart.max() < 1e-5
+    capsys.readouterr()
+
+
 def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsys):
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     skel = pytest.importorskip("pxr.UsdSkel")

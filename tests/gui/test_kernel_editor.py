@@ -68,7 +68,7 @@ def test_gravity_is_doubled_broken_mended_and_undone(editor, qtbot, panel):
     qtbot.waitUntil(lambda: library.texts.get(FILE) == SHIPPED, timeout=PATIENCE)
     document.undo_stack.undo()
     qtbot.waitUntil(lambda: not library.texts, timeout=PATIENCE)
-    assert not panel.tabs.isEnabled()
+    assert panel.add_button.isVisible()
 
 
 def test_a_kernel_is_switched_off_and_reverted(editor, qtbot, panel):

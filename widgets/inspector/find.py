@@ -1,6 +1,6 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from sinew.widgets.inspector.form_tree import FormTree
 from sinew.widgets.parts import SearchField, packed, tool_button
@@ -16,9 +16,10 @@ class FindSetting(QWidget):
     def __init__(self, tree: FormTree, parent: QWidget) -> None:
         super().__init__(parent)
         self._tree, self._position = tree, 0
-        self.line, self.state = SearchField("Find a setting", self), QLabel()
+        self.line, self.state = SearchField("Find a setting", self), QLabel(wordWrap=True)
         close = tool_button("cancel", tip="Close (Escape)", act=self.close_row)
-        packed(QHBoxLayout(self), (self.line, 1), self.state, close, spacing=SPACE, margins=SPACE)
+        row = packed(QHBoxLayout(), (self.line, 1), close, spacing=SPACE)
+        packed(QVBoxLayout(self), row, self.state, spacing=SPACE // 2, margins=SPACE)
         self.line.textChanged.connect(lambda _: self.refresh())
         self.line.returnPressed.connect(self._enter)
         self.hide()
@@ -53,6 +54,7 @@ class FindSetting(QWidget):
         )
         more = f"{idle} more {'does' if idle == 1 else 'do'} not apply now" if idle else ""
         self.state.setText("; ".join(filter(None, (text, more))))
+        self.state.setVisible(bool(self.state.text()))
         self.line.setAccessibleDescription(self.state.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -19,7 +19,7 @@ Duration of a substep relative to the longest stable one, which depends on sprin
 Below {MARGIN:g} the cloth is stable with a margin, because strong stretch lowers the limit.
 Above 1 it is unstable."""
 _LINES_TIP = f"""\
-Lines hold every stiffness, but a taut thread needs shorter substeps the more it carries for its mass.
+Threads hold every stiffness, but a taut thread needs shorter substeps the more it carries for its mass.
 Load: a substep relative to the longest that holds the load. Below {MARGIN:g} there is a margin; above 1 particles
 get more inertia: they do not jitter, but move too slowly.
 Error: what solving one direction after another leaves, as a part of the length of a thread.

@@ -10,8 +10,10 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QListWidget,
+    QMenu,
     QPushButton,
     QSpinBox,
+    QStackedLayout,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -28,13 +30,12 @@ from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.code_editor import CodeEditor, FindRow
-from sinew.widgets.parts import packed
+from sinew.widgets.parts import EmptyState, packed
 from sinew.widgets.texts import menu_text
 from sinew.widgets.theme import SPACE
 
 PAUSE = 300  # [ms] without typing, after which the text is used
 GESTURE = 3000  # [ms] without typing, after which another entry of the history begins
-_HINT = "Add ▸ Kernel of Selection edits a shader file of the selected object."
 LOOK = 500  # [ms], between two looks at messages and the value of an element
 
 
@@ -60,12 +61,26 @@ class KernelPanel(Panel):
         self.tabs = QTabWidget()
         for widget, title in ((self.text, "Text"), (self.shipped, "Shipped"), (self.generated, "Generated")):
             self.tabs.addTab(widget, title)
-        self.widget = QWidget()
-        self.find = FindRow(self.widget, self._shown_text)
+        self.widget, shown, nothing = QWidget(), QWidget(), QWidget()
+        self.find = FindRow(shown, self._shown_text)
         head = packed(QHBoxLayout(), (self.files, 1), self.on, self.revert, spacing=SPACE)
         probe = packed(QHBoxLayout(), self.array, self.element, (self.value, 1), spacing=SPACE)
-        below = (self.find, self.messages, self.difference, probe)
-        packed(QVBoxLayout(self.widget), head, (self.tabs, 1), *below, spacing=SPACE)
+        above = head, self.difference, self.messages
+        packed(QVBoxLayout(shown), *above, (self.tabs, 1), self.find, probe, spacing=SPACE)
+        self.add_button = QPushButton("Add Kernel")
+        self.add_button.setMenu(menu := QMenu(self.add_button))
+        menu.setToolTipsVisible(True)
+        menu.aboutToShow.connect(menu.clear)
+        menu.aboutToShow.connect(lambda: self._list_files(menu))
+        empty = EmptyState("mdi6.code-braces", "No kernel", "A kernel replaces a shader file in this project.")
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.add_button)
+        row.addStretch(1)
+        packed(QVBoxLayout(nothing), (empty, 1), row, spacing=SPACE, margins=SPACE)
+        self._pages = QStackedLayout(self.widget)
+        for page in (nothing, shown):
+            self._pages.addWidget(page)
         self.difference.setWordWrap(True)
         self.messages.hide()
         self.messages.setMaximumHeight(self.messages.fontMetrics().height() * 4)
@@ -127,14 +142,21 @@ class KernelPanel(Panel):
         engine, node = self._context.client.engine, self._context.document.selected
         files = sorted(engine.library.files) if engine is not None else []
         own = engine.library.files_below(node.kind) if engine is not None and node is not None else []
+
+        def add(to: Any, file: str) -> None:
+            action = to.addAction(menu_text(file), functools.partial(self.edit, file))
+            action.setToolTip(summary_of(engine.library.shipped(file)) if engine is not None else file)
+
+        menu.setToolTipsVisible(True)
         for file in own:
-            menu.addAction(menu_text(file), functools.partial(self.edit, file))
+            add(menu, file)
         others: dict[str, Any] = {}
         for file in files:
             if file not in own:
                 folder = file.partition("/")[0]
                 others[folder] = others.get(folder) or menu.addMenu(menu_text(folder))
-                others[folder].addAction(menu_text(file), functools.partial(self.edit, file))
+                others[folder].setToolTipsVisible(True)
+                add(others[folder], file)
         if not (own or files):
             menu.addAction("No shaders yet").setEnabled(False)
 
@@ -183,13 +205,9 @@ class KernelPanel(Panel):
             for node_id, name in names:
                 self.files.addItem(name, node_id)
         self.files.setCurrentIndex(self.files.findData(self._node))
-        for widget in (self.files, self.on, self.revert, self.tabs, self.array, self.element):
-            widget.setEnabled(self._node is not None)
+        self._pages.setCurrentIndex(int(self._node is not None))
         if self._node is None:
-            self.difference.setText(_HINT)
             return
-        if self.difference.text() == _HINT:
-            self.difference.clear()
         node, settings = self._context.document.scene.node(self._node), self._settings()
         self.on.setChecked(not node.muted)
         self.revert.setEnabled(settings.text != settings.base)
@@ -268,3 +286,9 @@ class KernelPanel(Panel):
             with self._context.viewport.gl_current():
                 shown = np.atleast_1d(array.read()[place] if array.element is None else array.element(place))
         self.value.setText(f"of {count}: " + ", ".join(f"{number:.7g}" for number in shown.ravel()[:16].tolist()))
+
+
+def summary_of(text: str) -> str:
+    """Returns the first comment of a shader file, which says what it is."""
+    line = next((line for line in text.splitlines() if line.startswith("//")), "")
+    return line.lstrip("/ ").strip()

@@ -23,6 +23,7 @@ from sinew.sim.assets.faults import (
     quoted,
 )
 from sinew.sim.assets.formats import IMAGE_FORMATS
+from sinew.sim.assets.in_betweens import hat_weights, target_names, with_crossings
 from sinew.sim.assets.materials import TextureFolder, base_name, lost_colours
 from sinew.sim.assets.model import (
     AlphaMode,
@@ -169,8 +170,8 @@ class _Reader:
                 joint=joint_of[node],
             )
             for shape in mesh["shapes"]:
-                placed.target_names += _target_names(shape)
-                placed.rest_weights += _hat(np.array([shape["weight"]]), shape["targets"])[0].tolist()
+                placed.target_names += target_names(shape["name"].strip() or "shape", shape["targets"])
+                placed.rest_weights += hat_weights(np.array([shape["weight"]]), shape["targets"])[0].tolist()
             self._model.meshes.append(placed)
         if mesh["skin"] and mesh["skin"]["method"] in DUAL_QUATERNION:
             note = "asks for dual quaternions; choose them in the inspector."
@@ -282,7 +283,7 @@ class _Reader:
             curves: dict[int, tuple[Float64, Float64]] = {}
             for channel in sorted(channel for one, channel in stack["weights"] if one == mesh_number):
                 times, values = self._keys(f"stack{number}.weight{mesh_number}.{channel}", begin, end, False)
-                curves[channel] = _with_crossings(times, values[:, 0] / 100.0, mesh["shapes"][channel]["targets"])
+                curves[channel] = with_crossings(times, values[:, 0] / 100.0, mesh["shapes"][channel]["targets"])
             moments = np.unique(np.concatenate([times for times, _ in curves.values()]))
             jumps = np.concatenate([times[1:][np.diff(times) == 0.0] for times, _ in curves.values()])
             times = np.sort(np.concatenate([moments, np.unique(jumps)]))
@@ -294,7 +295,7 @@ class _Reader:
                     known, values = curves[channel][0], curves[channel][1][:, None]
                     before, after = (_at(times, known, values, False, side)[:, 0] for side in ("left", "right"))
                     weight = np.where(comes_before, before, after)
-                columns.append(_hat(weight, shape["targets"]))
+                columns.append(hat_weights(weight, shape["targets"]))
             values = np.concatenate(columns, axis=1)
             found += [RawChannel(joint_of[node], "weights", "LINEAR", times, values) for node in mesh["nodes"]]
         return found
@@ -327,46 +328,6 @@ def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
     if is_rotation:
         values = quaternion.aligned(values, rest)
     return bool((np.abs(values - rest) <= 1e-12).all())
-
-
-def _hat(weight: Float64, targets: list[float]) -> Float64:
-    """Returns weights of the in-betweens of a channel, (F, T): linear from neighbour to neighbour.
-
-    At weight 0 all are zero, whatever the order and the signs of the targets; beyond the outermost the line continues.
-    """
-    if not any(targets):  # one target at 0 % is reached at 100 %
-        first: Float64 = weight[:, None] * (np.arange(len(targets)) == 0)
-        return first
-    order = np.argsort([0.0, *targets], kind="stable")
-    known = np.array([0.0, *targets])[order]
-    distinct = np.flatnonzero(np.diff(known, prepend=-np.inf) > 0.0)
-    after = np.clip(np.searchsorted(known, weight, side="right"), distinct[1], distinct[-1])
-    before = after - 1
-    share = (weight - known[before]) / (known[after] - known[before])
-    found = np.zeros((len(weight), len(known)))
-    rows = np.arange(len(weight))
-    found[rows, order[before]] = 1.0 - share
-    found[rows, order[after]] = share
-    return found[:, 1:]
-
-
-def _with_crossings(times: Float64, weight: Float64, targets: list[float]) -> tuple[Float64, Float64]:
-    """Adds keys where the curve crosses a target, as its in-betweens are linear from key to key."""
-    moments, values = [times], [weight]
-    for level in {0.0, *targets} if len(targets) > 1 else ():
-        before, after = weight[:-1] - level, weight[1:] - level
-        crossing = np.flatnonzero((before * after < 0.0) & (np.diff(times) > 0.0))
-        share = before[crossing] / (before[crossing] - after[crossing])
-        moments.append(times[crossing] + (times[crossing + 1] - times[crossing]) * share)
-        values.append(np.full(len(crossing), level))
-    all_times = np.concatenate(moments)
-    order = np.argsort(all_times, kind="stable")
-    return all_times[order], np.concatenate(values)[order]
-
-
-def _target_names(shape: dict[str, Any]) -> list[str]:
-    name = shape["name"].strip() or "shape"
-    return [name if weight == shape["targets"][-1] else f"{name} {100 * weight:.0f} %" for weight in shape["targets"]]
 
 
 class _MaterialReader:

@@ -26,22 +26,22 @@ from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms, rebased, relative_transform
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "Silk": {
+    "Silk (springs)": {
         "mode": ClothMode.MATERIAL, "density": 0.06, "stretch_stiffness": 150.0, "shear_stiffness": 8.0,
         "bend_stiffness": 2e-6, "internal_damping": 1e-4, "air_drag": 0.1, "thickness": 0.004,
         "self_collision": True,
     },
-    "Cotton": {
+    "Cotton (springs)": {
         "mode": ClothMode.MATERIAL, "density": 0.15, "stretch_stiffness": 300.0, "shear_stiffness": 40.0,
         "bend_stiffness": 1e-5, "internal_damping": 1e-4, "air_drag": 0.1, "thickness": 0.006,
         "self_collision": True,
     },
-    "Denim": {
+    "Denim (springs)": {
         "mode": ClothMode.MATERIAL, "density": 0.4, "stretch_stiffness": 900.0, "shear_stiffness": 200.0,
         "bend_stiffness": 1e-4, "internal_damping": 2e-4, "air_drag": 0.2, "thickness": 0.01,
         "self_collision": True,
     },
-    "Rubber": {
+    "Rubber (springs)": {
         "mode": ClothMode.MATERIAL, "density": 1.0, "stretch_stiffness": 120.0, "shear_stiffness": 90.0,
         "bend_stiffness": 5e-5, "internal_damping": 2e-3, "air_drag": 0.05, "thickness": 0.012,
         "self_collision": True,
@@ -57,12 +57,12 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 TYPICAL = {
-    "Typical silk": (0.06, 4e3, 15.0, 2.5e-6, 0.004),
-    "Typical cotton": (0.12, 1e4, 40.0, 1e-5, 0.006),
-    "Typical wool": (0.25, 6e3, 35.0, 1e-5, 0.01),
-    "Typical denim": (0.4, 3e4, 150.0, 1.4e-4, 0.01),
-    "Typical leather": (0.7, 5e4, 1.5e4, 1e-3, 0.01),
-    "Typical rubber": (1.0, 1.5e3, 500.0, 1.7e-4, 0.012),
+    "Silk (threads)": (0.06, 4e3, 15.0, 2.5e-6, 0.004),
+    "Cotton (threads)": (0.12, 1e4, 40.0, 1e-5, 0.006),
+    "Wool (threads)": (0.25, 6e3, 35.0, 1e-5, 0.01),
+    "Denim (threads)": (0.4, 3e4, 150.0, 1.4e-4, 0.01),
+    "Leather (threads)": (0.7, 5e4, 1.5e4, 1e-3, 0.01),
+    "Rubber (threads)": (1.0, 1.5e3, 500.0, 1.7e-4, 0.012),
 }
 """Density, stretch, shear and bending stiffness as of real fabrics, and thickness; leather and rubber of 1 mm.
 
@@ -77,7 +77,7 @@ PRESETS |= {
     }
     for name, (density, stretch, shear, bend, thickness) in TYPICAL.items()
 }  # fmt: skip
-"""Presets. The materials that are not "typical" are of the order of textile tests (KES-F: weight, tensile, shear and
+"""Presets. Materials for springs are of the order of textile tests (KES-F: weight, tensile, shear and
 bending rigidity), softened along the threads so that a step of springs needs tens, not thousands, of substeps. "Demo"
 is the soft sheet of the OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps
 make a frame.
@@ -238,7 +238,12 @@ CLOTH = Kind(
             new=NEW_CLOTH,
         ),
         Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
-        Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.cloth.panel:ClothPanel"),
+        Form(
+            idle=idle,
+            choices={ClothSolving.LINES: "Threads"},
+            unkeyable=unkeyable,
+            panel="sinew.app.kinds.cloth.panel:ClothPanel",
+        ),
         Files(files_of),
         Edits(completed=completed, migrate=migrate, since=since),
         Coupling(pairs=pairs),

@@ -265,7 +265,7 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         soft=(0.0, 1.0), step=0.05,
     )] = 0.3  # fmt: skip
     solver: Annotated[ClothSolving, _solver(
-        "Springs need more substeps the stiffer the fabric is. Lines hold every stiffness, but need a material.",
+        "Springs need more substeps the stiffer the fabric is. Threads hold every stiffness, but need a material.",
         effect=Effect.REBUILD, sparse=True,
     )] = ClothSolving.SPRINGS  # fmt: skip
     rival: Annotated[ClothComparisonChoice, _solver(
@@ -297,7 +297,7 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def has_lines(self) -> bool:
-        """Lines need a material."""
+        """Threads need a material."""
         return self.solver is ClothSolving.LINES and self.mode is ClothMode.MATERIAL
 
     @property

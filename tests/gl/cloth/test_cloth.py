@@ -127,7 +127,7 @@ def drag(cloth: Cloth, particle: int, hand: np.ndarray, steps: int = 40) -> np.n
     return cloth.positions()[particle]
 
 
-@pytest.mark.parametrize("name", ["Silk", "Rubber"])
+@pytest.mark.parametrize("name", ["Silk (springs)", "Rubber (springs)"])
 def test_dragging_beyond_reach_does_not_tear_a_fabric(context: Context, library: ShaderLibrary, name: str) -> None:
     settings = with_preset(msgspec.structs.replace(ClothSettings(), columns=20, rows=20), name)
     cloth = settled(context, library, settings)

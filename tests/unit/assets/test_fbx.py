@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sinew.sim.animation.evaluate import evaluate_pose
-from sinew.sim.assets.fbx.reader import _at, _with_crossings
+from sinew.sim.assets.fbx.reader import _at
+from sinew.sim.assets.in_betweens import with_crossings
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.assets.raw import LoadCancelled, ModelError
@@ -257,7 +258,7 @@ def test_steps_jump(folder: Path) -> None:
 
 def test_jumps_of_weights_stay_jumps() -> None:
     times, weights = np.array([0.0, 1.0, 1.0, 2.0]), np.array([0.2, 0.4, 0.8, 1.2])
-    found, values = _with_crossings(times, weights, [0.5, 1.0])
+    found, values = with_crossings(times, weights, [0.5, 1.0])
     np.testing.assert_allclose(found, [0.0, 1.0, 1.0, 1.5, 2.0])
     np.testing.assert_allclose(values, [0.2, 0.4, 0.8, 1.0, 1.2])
     at = np.array([1.0])
