@@ -190,6 +190,11 @@ MODEL_FORMATS = Formats(
         sniff="sinew.sim.assets.usd.reader:begins_as_usd", reader="sinew.sim.assets.usd.reader:read_usd",
     ),
     ModelFormat(
+        key="abc", name="Alembic", suffixes=(".abc",), by_suffix=True,
+        module="alembic3d", package="alembic3d", extra="abc",
+        magic=b"Ogawa", reader="sinew.sim.assets.usd.reader:read_alembic",
+    ),
+    ModelFormat(
         key="bvh", name="BVH motion", suffixes=(".bvh",), motion_suffixes=(".bvh",),
         sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
     ),

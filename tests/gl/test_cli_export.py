@@ -223,6 +223,21 @@ def test_a_usd_scene_opens_again_with_the_same_points(project, steps, tmp_path, 
     capsys.readouterr()
 
 
+def test_an_alembic_scene_opens_again_with_the_same_points(project, steps, tmp_path, capsys):
+    pytest.importorskip("alembic3d")
+    model = load_model(exported(project, tmp_path / "a.abc"))
+    (clip,) = model.clips
+    assert clip.duration == pytest.approx(FRAMES / 60.0)
+    assert "1 particle set of the file is left out." in model.warnings
+    for frame in range(0, FRAMES + 1, 8):
+        pose = evaluate_pose(model, clip, frame / 60.0, interpolation=Interpolation.LINEAR)
+        shown = skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres, pose.local.weights)
+        wanted = steps["Sheet.positions"][frame].astype(float)
+        apart = np.linalg.norm(wanted[:, None] - shown.positions[None].astype(float), axis=2).min(axis=1)
+        assert apart.max() < 1e-5
+    capsys.readouterr()
+
+
 def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsys):
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     skel = pytest.importorskip("pxr.UsdSkel")

@@ -1,7 +1,8 @@
-"""USD: skinned characters with clips and blend shapes, moving objects, meshes over time, materials and textures.
+"""USD: skinned characters with clips and blend shapes, moving objects, meshes over time, materials and textures; and
+Alembic: meshes over time.
 
-The library `usd-core` reads the file in a process of its own (`child.py`); its output is checked here like any other
-file.  What the process leaves out is a warning.
+The libraries `usd-core` and `alembic3d` read a file in a process of its own (`child.py`, `alembic_child.py`), whose
+output is checked here like any other file.  What the process leaves out is a warning.
 """
 
 import json
@@ -60,18 +61,28 @@ def begins_as_usd(start: bytes) -> bool:
 def read_usd(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     """Reads a file and the layers beside it; `data` is not used, as layers name each other by their paths."""
     del data
+    return _read("sinew.sim.assets.usd.child:content", "usd", path, watch)
+
+
+def read_alembic(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
+    """Reads the meshes of a file, frame by frame."""
+    del data
+    return _read("sinew.sim.assets.usd.alembic_child:content", "abc", path, watch)
+
+
+def _read(function: str, key: str, path: Path, watch: LoadWatch) -> RawModel:
     name = str(path.absolute()).encode("utf-8", "surrogateescape")
-    arrays = read_apart("sinew.sim.assets.usd.child:content", name, watch.advance, memory=MEMORY)
+    arrays = read_apart(function, name, watch.advance, memory=MEMORY)
     document = json.loads(bytes(arrays.pop("document")))
-    return _Reader(document, arrays, path, watch).model()
+    return _Reader(document, arrays, path, key, watch).model()
 
 
 class _Reader:
     def __init__(
-        self, document: dict[str, Any], arrays: dict[str, npt.NDArray[Any]], path: Path, watch: LoadWatch
+        self, document: dict[str, Any], arrays: dict[str, npt.NDArray[Any]], path: Path, key: str, watch: LoadWatch
     ) -> None:
         self._document, self._arrays, self._path, self._watch = document, arrays, path, watch
-        self._model = RawModel(path, "usd", None, asset_name=path.name)
+        self._model = RawModel(path, key, None, asset_name=path.name)
         self._model.up_axis, self._model.texture_origin = document["up"], "bottom"
         self._model.files = [Path(name) for name in document["layers"] if Path(name) != path]
         for name, values in arrays.items():

@@ -220,3 +220,13 @@ def test_bits_that_flip_end_in_a_model_or_in_one_line(folder: Path, tmp_path: Pa
             refused.append((damaged, str(error)))
     assert all("\n" not in text and str(file) in text for file, text in refused)
     assert refused
+
+
+def test_damaged_alembic_files_are_refused_in_one_line(folder: Path) -> None:
+    pytest.importorskip("alembic3d")
+    files = sorted((folder / "alembic").glob("*.abc"))
+    assert len(files) > 20
+    for file in files:
+        text = refusal(load_model, file)
+        assert "EXCEPTION" not in text
+        assert text.startswith(("is damaged", "has no meshes", "imagetostl_mesh208: a face names point 3 of 0")), text
