@@ -14,7 +14,7 @@ ROOMS = ("sim.kinds", "sim.characters", "sim.skin", "sim.colliders", "sim.fields
 PURE_NAMES, CONTRACT = ("kind", "settings", "presets"), "sim.kinds.contract"
 """Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""
 PURE_LIBRARIES = {"numpy", "msgspec", "pyglm"}
-ASSET_LIBRARIES = {"lxml", "PIL", "ufbx", "OpenEXR"}
+ASSET_LIBRARIES = {"lxml", "PIL", "ufbx", "OpenEXR", "pxr", "alembic3d"}
 EXPORT_LIBRARIES = {"pxr", "alembic3d", "imath", "OpenEXR", "av"}  # optional: imported by the writer of a format alone
 
 

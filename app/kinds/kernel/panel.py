@@ -61,23 +61,14 @@ class KernelPanel(Panel):
         self.tabs = QTabWidget()
         for widget, title in ((self.text, "Text"), (self.shipped, "Shipped"), (self.generated, "Generated")):
             self.tabs.addTab(widget, title)
-        self.widget, shown, nothing = QWidget(), QWidget(), QWidget()
+        self.widget, shown = QWidget(), QWidget()
         self.find = FindRow(shown, self._shown_text)
         head = packed(QHBoxLayout(), (self.files, 1), self.on, self.revert, spacing=SPACE)
         probe = packed(QHBoxLayout(), self.array, self.element, (self.value, 1), spacing=SPACE)
         above = head, self.difference, self.messages
         packed(QVBoxLayout(shown), *above, (self.tabs, 1), self.find, probe, spacing=SPACE)
         self.add_button = QPushButton("Add Kernel")
-        self.add_button.setMenu(menu := QMenu(self.add_button))
-        menu.setToolTipsVisible(True)
-        menu.aboutToShow.connect(menu.clear)
-        menu.aboutToShow.connect(lambda: self._list_files(menu))
-        empty = EmptyState("mdi6.code-braces", "No kernel", "A kernel replaces a shader file in this project.")
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.add_button)
-        row.addStretch(1)
-        packed(QVBoxLayout(nothing), (empty, 1), row, spacing=SPACE, margins=SPACE)
+        nothing = self._empty_page()
         self._pages = QStackedLayout(self.widget)
         for page in (nothing, shown):
             self._pages.addWidget(page)
@@ -103,6 +94,20 @@ class KernelPanel(Panel):
         self.messages.itemActivated.connect(lambda item: self.text.show_line(item.data(256)))
         context.document.changed.connect(self._on_changed)
         self._show()
+
+    def _empty_page(self) -> QWidget:
+        nothing = QWidget()
+        self.add_button.setMenu(menu := QMenu(self.add_button))
+        menu.setToolTipsVisible(True)
+        menu.aboutToShow.connect(menu.clear)
+        menu.aboutToShow.connect(lambda: self._list_files(menu))
+        empty = EmptyState("mdi6.code-braces", "No kernel", "A kernel replaces a shader file in this project.")
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.add_button)
+        row.addStretch(1)
+        packed(QVBoxLayout(nothing), (empty, 1), row, spacing=SPACE, margins=SPACE)
+        return nothing
 
     def _shown_text(self) -> CodeEditor:
         shown = self.tabs.currentWidget()

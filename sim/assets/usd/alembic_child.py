@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sinew.sim.assets.usd.child import Refused
+
 FRAMES_MAX, POSITIONS_MAX = 1 << 14, 1 << 23
 """As `sim/assets/frame_mesh.py` has them."""
 
 OBJECTS_MAX, DEPTH_MAX = 200_000, 500
-
-
-class Refused(ValueError):
-    """Reason in one line."""
 
 
 def content(data: bytes) -> dict[str, Any]:
@@ -100,12 +98,12 @@ class _Archive:
                 raise Refused(f"{name}: its faces need {int(counts.sum()):,} corners, there are {len(corners):,}")
             if len(corners) and not (corners.min() >= 0 and corners.max() < len(places)):
                 raise Refused(f"{name}: a face names point {int(corners.max())} of {len(places):,}")
-            kept = counts > 2
-            if not kept.any():
+            used = counts > 2
+            if not used.any():
                 continue
             key = f"mesh{len(meshes)}"
             arrays[f"{key}.points"], arrays[f"{key}.corners"] = places, corners
-            arrays[f"{key}.faces"] = np.stack([(np.cumsum(counts) - counts)[kept], counts[kept]], axis=1)
+            arrays[f"{key}.faces"] = np.stack([(np.cumsum(counts) - counts)[used], counts[used]], axis=1)
             self._texcoords(schema, arrays, key, corners)
             listed, of_face = [-1], np.zeros(len(counts), np.int64)
             for section in list(schema.getFaceSetNames()):
@@ -113,7 +111,7 @@ class _Archive:
                 of_face[faces[(faces >= 0) & (faces < len(counts))]] = len(listed)
                 listed.append(len(materials))
                 materials.append({"name": str(section), "textures": {}})
-            arrays[f"{key}.materials"] = of_face[kept]
+            arrays[f"{key}.materials"] = of_face[used]
             meshes.append({
                 "name": name, "node": 0, "skin": None, "shapes": [], "array": key, "double_sided": False,
                 "is_left": True, "materials": listed,

@@ -5,7 +5,6 @@ refused before they are opened.  Lengths are in metres; matrices have the positi
 Source: the documentation of OpenUSD 25, UsdGeom, UsdSkel and UsdShade.
 """
 
-import itertools
 import json
 import math
 import os
@@ -16,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from sinew.sim.assets.usd.materials import UsdMaterials
+from sinew.sim.assets.usd.shapes import SHAPES, shape_of
 
 os.environ["PXR_WORK_THREAD_LIMIT"] = "1"
 
@@ -28,11 +30,6 @@ NODES_MAX = 200_000
 LAYERS_MAX = 1000
 POSITIONS_MAX = 1 << 23
 """As `sim/assets/frame_mesh.py` has it."""
-
-SIDES = 32
-"""Corners of a circle of a sphere, cone, cylinder or capsule."""
-
-MESH_KINDS = ("Cube", "Sphere", "Cylinder", "Cone", "Capsule", "Plane")
 
 
 class Refused(ValueError):
@@ -67,7 +64,7 @@ def _checked_layers(path: Path) -> list[str]:
             if name == str(path):
                 raise Refused("is damaged")
             continue
-        inside = name.endswith(".usdz") or "[" in name
+        inside = "[" in name or zipfile.is_zipfile(name)
         for asset in layer.GetCompositionAssetDependencies():
             wanted = layer.ComputeAbsolutePath(asset)
             if inside and "[" in wanted:
@@ -104,24 +101,6 @@ def _parts(matrix: Any) -> tuple[Any, Any, Any]:
     return matrix[:3, 3].copy(), rotation / length if length > 0.0 else np.array([0.0, 0.0, 0.0, 1.0]), scale
 
 
-def _curve(rounds: list[tuple[float, float]]) -> tuple[Any, list[list[int]]]:
-    """Returns points and faces of a surface of revolution about z; pairs are radius and height."""
-    angles = 2.0 * math.pi * np.arange(SIDES) / SIDES
-    points: list[tuple[float, float, float]] = []
-    rings: list[list[int]] = []
-    for radius, height in rounds:
-        count = SIDES if radius > 0.0 else 1
-        rings.append([len(points) + k for k in range(count)])
-        points += [(radius * math.cos(a), radius * math.sin(a), height) for a in angles[:count]]
-    faces = []
-    for low, high in itertools.pairwise(rings):
-        for k in range(SIDES):
-            a, b = low[k % len(low)], low[(k + 1) % len(low)]
-            c, d = high[(k + 1) % len(high)], high[k % len(high)]
-            faces.append(list(dict.fromkeys((a, b, c, d))))
-    return np.array(points), [face for face in faces if len(face) > 2]
-
-
 class _Stage:
     def __init__(self, path: Path, layers: list[str]) -> None:
         from pxr import Usd, UsdGeom, UsdSkel
@@ -139,8 +118,6 @@ class _Stage:
         self._arrays: dict[str, Any] = {}
         self._nodes: list[dict[str, Any]] = []
         self._node_of: dict[str, int] = {}
-        self._materials: list[dict[str, Any]] = []
-        self._material_of: dict[str, int] = {}
         self._meshes: list[dict[str, Any]] = []
         self._channels: list[dict[str, Any]] = []
         self._cameras: list[dict[str, Any]] = []
@@ -161,10 +138,11 @@ class _Stage:
         if math.isnan(self._start):
             times = [time for prim in prims for time in self._times_of(prim)]
             self._start = min(times, default=0.0)
-        meshes = [prim for prim in prims if prim.IsA(UsdGeom.Mesh) or str(prim.GetTypeName()) in MESH_KINDS]
+        meshes = [prim for prim in prims if prim.IsA(UsdGeom.Mesh) or str(prim.GetTypeName()) in SHAPES]
         for prim in prims:
             if prim.IsA(UsdSkel.Skeleton):
                 self._skeleton(prim)
+        self._materials = UsdMaterials(self._start, self._arrays, self._notes)
         for number, prim in enumerate(meshes):
             self._mesh(number, prim)
         for prim in prims:
@@ -182,7 +160,7 @@ class _Stage:
         self._bake()
         document = {
             "up": str(UsdGeom.GetStageUpAxis(self._stage)).upper(), "nodes": self._nodes, "meshes": self._meshes,
-            "materials": self._materials, "channels": self._channels, "cameras": self._cameras,
+            "materials": self._materials.materials, "channels": self._channels, "cameras": self._cameras,
             "left_out": self._left_out, "notes": list(self._notes), "layers": self._layers,
         }  # fmt: skip
         self._arrays["document"] = np.frombuffer(json.dumps(document).encode(), np.uint8)
@@ -368,8 +346,8 @@ class _Stage:
             "name": prim.GetName(), "node": self._node(prim), "skin": None, "shapes": [], "frames": 0, "array": name,
             "double_sided": bool(UsdGeom.Gprim(prim).GetDoubleSidedAttr().Get()),
         }  # fmt: skip
-        if kind in MESH_KINDS:
-            points, faces = self._shape(prim, kind)
+        if kind in SHAPES:
+            points, faces = shape_of(prim, kind, self._start)
             corners = np.array([corner for face in faces for corner in face], np.int64)
             counts = np.array([len(face) for face in faces], np.int64)
             is_left, samples = False, []
@@ -391,61 +369,23 @@ class _Stage:
             return
         self._arrays[f"{name}.points"] = points * self._unit
         starts = np.cumsum(counts) - counts
-        kept = np.ones(len(counts), bool)
-        if kind not in MESH_KINDS:
+        used = np.ones(len(counts), bool)
+        if kind not in SHAPES:
             holes = np.array(UsdGeom.Mesh(prim).GetHoleIndicesAttr().Get() or [], np.int64)
-            kept[holes[(holes >= 0) & (holes < len(kept))]] = False
+            used[holes[(holes >= 0) & (holes < len(used))]] = False
             self._streams(prim, name, corners, counts)
-        kept &= counts > 2
+        used &= counts > 2
         self._arrays[f"{name}.corners"] = corners
-        self._arrays[f"{name}.faces"] = np.stack([starts[kept], counts[kept]], axis=1)
+        self._arrays[f"{name}.faces"] = np.stack([starts[used], counts[used]], axis=1)
         mesh["is_left"] = is_left
-        self._bind_materials(prim, mesh, name, kept)
-        if kind not in MESH_KINDS:
+        self._bind_materials(prim, mesh, name, used)
+        if kind not in SHAPES:
             self._skin(prim, mesh, name, len(points))
             self._shapes(prim, mesh, name, len(points))
         if len(set(samples)) > 1:
             mesh["frames"] = len(set(samples))
         mesh["path"] = str(prim.GetPath())
         self._meshes.append(mesh)
-
-    def _shape(self, prim: Any, kind: str) -> tuple[Any, list[list[int]]]:
-        """Returns points and faces of a sphere, cube and so on."""
-
-        def value(name: str, default: float) -> float:
-            found = prim.GetAttribute(name).Get(self._start)
-            return float(found) if found is not None else default
-
-        axis = str(prim.GetAttribute("axis").Get() or "Z")
-        radius, height = (
-            value("radius", 1.0 if kind != "Capsule" else 0.5),
-            value("height", 2.0 if kind != "Capsule" else 1.0),
-        )
-        half = 0.5 * height
-        arc = [0.5 * math.pi * k / (SIDES // 4) for k in range(SIDES // 4 + 1)]
-        if kind == "Cube":
-            size = 0.5 * value("size", 2.0)
-            points = size * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
-            return points, [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
-        if kind == "Plane":
-            width, length = 0.5 * value("width", 2.0), 0.5 * value("length", 2.0)
-            points = np.array([(-width, -length, 0), (width, -length, 0), (width, length, 0), (-width, length, 0)])
-            return _turned(points, axis), [[0, 1, 2, 3]]
-        if kind == "Sphere":
-            angles = [math.pi * k / (SIDES // 2) for k in range(SIDES // 2 + 1)]
-            rounds = [
-                (radius * math.sin(a) if 0 < k < SIDES // 2 else 0.0, -radius * math.cos(a))
-                for k, a in enumerate(angles)
-            ]
-        elif kind == "Cone":
-            rounds = [(0.0, -half), (radius, -half), (0.0, half)]
-        elif kind == "Cylinder":
-            rounds = [(0.0, -half), (radius, -half), (radius, half), (0.0, half)]
-        else:
-            low = [(radius * math.sin(a) if a > 0.0 else 0.0, -half - radius * math.cos(a)) for a in arc]
-            rounds = low + [(r, -z) for r, z in reversed(low)]
-        points, faces = _curve(rounds)
-        return _turned(points, axis if kind != "Sphere" else "Z"), faces
 
     def _check_faces(self, prim: Any, points: Any, corners: Any, counts: Any) -> None:
         path = prim.GetPath()
@@ -499,20 +439,20 @@ class _Stage:
             self._arrays[f"{name}.{key}"] = values
             self._arrays[f"{name}.{key}.corners"] = numbers
 
-    def _bind_materials(self, prim: Any, mesh: dict[str, Any], name: str, kept: Any) -> None:
+    def _bind_materials(self, prim: Any, mesh: dict[str, Any], name: str, used: Any) -> None:
         from pxr import UsdGeom, UsdShade
 
-        listed = [self._material(UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0], prim)]
-        of_face = np.zeros(len(kept), np.int64)
+        listed = [self._materials.number(UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0], prim)]
+        of_face = np.zeros(len(used), np.int64)
         subsets = UsdGeom.Subset.GetGeomSubsets(UsdGeom.Imageable(prim), UsdGeom.Tokens.face)
         for subset in subsets:
             if str(subset.GetFamilyNameAttr().Get()) not in ("materialBind", ""):
                 continue
             faces = np.array(subset.GetIndicesAttr().Get() or [], np.int64)
             material = UsdShade.MaterialBindingAPI(subset.GetPrim()).ComputeBoundMaterial()[0]
-            of_face[faces[(faces >= 0) & (faces < len(kept))]] = len(listed)
-            listed.append(self._material(material, prim))
-        self._arrays[f"{name}.materials"] = of_face[kept]
+            of_face[faces[(faces >= 0) & (faces < len(used))]] = len(listed)
+            listed.append(self._materials.number(material, prim))
+        self._arrays[f"{name}.materials"] = of_face[used]
         mesh["materials"] = listed
 
     def _skin(self, prim: Any, mesh: dict[str, Any], name: str, count: int) -> None:
@@ -641,72 +581,6 @@ class _Stage:
                 place += count
         self._arrays["frames"], self._arrays["frame_times"] = frames, self._seconds(moments)
 
-    # --- materials ------------------------------------------------------------------------------------
-
-    def _material(self, material: Any, prim: Any) -> int:
-        """Returns the number of a material; of an object without one, its colour is the material."""
-        from pxr import UsdGeom
-
-        if not material:
-            colour = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get(self._start)
-            plain = [float(part) for part in colour[0]] if colour is not None and len(colour) == 1 else None
-            key = f"colour {plain}"
-            if plain is None:
-                return -1
-            if key not in self._material_of:
-                self._material_of[key] = len(self._materials)
-                self._materials.append({"name": f"{prim.GetName()} colour", "base": plain, "textures": {}})
-            return self._material_of[key]
-        key = str(material.GetPath())
-        if key not in self._material_of:
-            self._material_of[key] = len(self._materials)
-            self._materials.append({"name": material.GetPrim().GetName(), "textures": {}})
-            self._surface(material, self._materials[-1], len(self._materials) - 1)
-        return self._material_of[key]
-
-    def _surface(self, material: Any, stored: dict[str, Any], number: int) -> None:
-        source = material.ComputeSurfaceSource()
-        shader = source[0] if isinstance(source, tuple) else source
-        if not shader or str(shader.GetIdAttr().Get()) != "UsdPreviewSurface":
-            self._notes[f"The material {material.GetPrim().GetName()} is no UsdPreviewSurface and is plain."] = None
-            return
-        for key, name in (("base", "diffuseColor"), ("emission", "emissiveColor"), ("metal", "metallic"),
-                          ("roughness", "roughness"), ("opacity", "opacity"), ("cutoff", "opacityThreshold"),
-                          ("normal", "normal"), ("occlusion", "occlusion")):  # fmt: skip
-            entry = shader.GetInput(name)
-            if not entry:
-                continue
-            attributes = entry.GetValueProducingAttributes()
-            if not attributes:
-                continue
-            from pxr import UsdShade
-
-            producer = UsdShade.Shader(attributes[0].GetPrim())
-            if producer and str(producer.GetIdAttr().Get()) == "UsdUVTexture":
-                self._texture(producer, attributes[0].GetName(), key, stored, number)
-            elif (value := attributes[0].Get(self._start)) is not None:
-                stored[key] = [float(part) for part in value] if hasattr(value, "__len__") else [float(value)]
-
-    def _texture(self, shader: Any, output: str, key: str, stored: dict[str, Any], number: int) -> None:
-        entry = shader.GetInput("file")
-        asset = entry.Get() if entry else None
-        if asset is None:
-            return
-        use: dict[str, Any] = {"name": asset.path, "channel": output.rpartition(":")[2], "embedded": False}
-        resolved = asset.resolvedPath
-        for side in ("wrapS", "wrapT"):
-            wrap = shader.GetInput(side)
-            use[side] = str(wrap.Get()) if wrap and wrap.Get() is not None else ""
-        package, _, inner = resolved.partition("[")
-        if inner:
-            try:
-                with zipfile.ZipFile(package) as archive:
-                    self._arrays[f"material{number}.{key}"] = np.frombuffer(archive.read(inner.rstrip("]")), np.uint8)
-                use["embedded"] = True
-            except (KeyError, OSError, zipfile.BadZipFile):
-                pass
-        stored["textures"][key] = use
-
 
 def _predicate() -> Any:
     from pxr import Usd
@@ -722,9 +596,3 @@ def _continuous(turns: list[Any]) -> Any:
     signs = np.sign(np.sum(made[1:] * made[:-1], axis=1))
     made[1:] *= np.cumprod(np.where(signs < 0.0, -1.0, 1.0))[:, None]
     return made
-
-
-def _turned(points: Any, axis: str) -> Any:
-    """Turns points about z so that they are about another axis."""
-    order = {"X": [2, 0, 1], "Y": [1, 2, 0]}.get(axis, [0, 1, 2])
-    return np.asarray(points, np.float64)[:, order]

@@ -200,7 +200,7 @@ def test_edited_bones_change_the_retargeted_clip(humanoid: CharacterModel, wave:
     )
     settings = ModelSettings(motions=(MotionFile(path=str(wave)),))
     _, faults = animated_model(humanoid, settings, {wave: renamed})
-    assert "is no human body" in faults[0][1]
+    assert faults == [], "found by the shape"
     source = load_model(wave)
     edits = tuple((bone, f"x{joint}") for bone, joint in bones_of(source).items())
     settings = ModelSettings(motions=(MotionFile(path=str(wave), humanoid=edits),))
