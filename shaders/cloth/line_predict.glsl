@@ -27,6 +27,9 @@ uniform vec2 u_progress;           // this substep as a part of the rest of the 
                                    // -1 to find the loads
 uniform samplerBuffer u_loads;     // see cloth/line_move.glsl
 uniform float u_inertia;           // inertia over mass for a load of 1
+#ifdef PRESSURE
+uniform float u_pressure;          // as in cloth/step.glsl
+#endif
 uniform int u_grabbed;             // particle that is dragged, or -1
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
@@ -78,6 +81,9 @@ void run(int id) {
     // Faces with slow corners do not drive a fast particle away from the air.
     force *= float(dot(force, relative) > 0.0);
     acceleration += force * (inverse_mass / (1.0 + u_substep * inverse_mass * sqrt(dot(force, force)) / speed));
+#endif
+#ifdef PRESSURE
+    acceleration += inverse_mass * u_pressure * area_around(id, own);
 #endif
     inverse_mass /= inertia > 1.0 || u_progress.y < 0.0 ? -inertia : inertia;
     vec3 way = u_substep * (kept + u_substep * acceleration / inertia);

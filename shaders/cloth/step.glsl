@@ -37,6 +37,9 @@ uniform vec3 u_wind;               // [m/s]
 uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end
+#ifdef PRESSURE
+uniform float u_pressure;          // [Pa], times the part of `area_around` that a particle has
+#endif
 uniform int u_grabbed;             // particle that is dragged, or -1
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
@@ -84,6 +87,9 @@ void run(int id) {
     air += field_air;
 #endif
     vec3 force = neighbour_forces(id, own, air, u_drag);
+#ifdef PRESSURE
+    force += u_pressure * area_around(id, own);
+#endif
     vec3 acceleration = u_gravity + force * (first.w * u_inverse_mass) - u_air_drag * own.velocity;
     vec3 velocity = own.velocity + u_substep * acceleration;
 #ifdef FIELDS

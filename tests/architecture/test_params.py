@@ -19,7 +19,7 @@ from sinew.sim.scene.view import ViewSettings
 
 UNITS = {
     "", "m", "mm", "s", "Hz", "°", "kg", "kg/m", "kg/m²", "N", "N/m", "m/N", "m/s", "m/s²", "m²/s", "1/s", "1/s²",
-    "1/m", "N/m²", "rad", "N·m", "N·s/m", "×", "%", "px", "frames", "EV",
+    "1/m", "N/m²", "Pa", "rad", "N·m", "N·s/m", "×", "%", "px", "frames", "EV",
 }  # fmt: skip
 GPU_SIDE = ("gl", "render", "systems", "engine", "bench")
 

@@ -13,7 +13,15 @@ from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
 from sinew.sim.kinds.cloth.lines import LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles, air_forces, air_velocity, collided, touches
+from sinew.sim.kinds.cloth.oracle import (
+    ClothActions,
+    ClothParticles,
+    air_forces,
+    air_velocity,
+    collided,
+    pressure_forces,
+    touches,
+)
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import Gusts, gusts_at
@@ -153,6 +161,7 @@ class LineOracle:
         size, speed = np.linalg.norm(force, axis=1), np.linalg.norm(wind, axis=1)
         resisted = 1.0 + h * inverse * size / np.maximum(speed, 1e-20)
         acceleration = constants.gravity + force * (inverse / resisted)[:, None]
+        acceleration = acceleration + pressure_forces(model, constants, particles) * inverse[:, None]
         inverse, acceleration = inverse / inertia, acceleration / np.reshape(inertia, (-1, 1))
         places = before + h * (velocities / (1.0 + h * constants.air_drag) + h * acceleration)
         held = actions.held[:, None]

@@ -78,7 +78,7 @@ Measured with sheets that hang and swing: from 8 on nothing jitters, and less is
 ROW_ORDER, NATURAL_ORDER = 2, 4
 """Orders of shaders/cloth/line_layout.glsl."""
 
-_PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
+_PREDICTS = ("DAMPED", "AIR", "PRESSURE", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
 _FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "YIELDING_SKIN", "FRICTION_MAP", "PIN_MAPS", "FIELDS")
 
 

@@ -42,6 +42,7 @@ class ClothConstants:
     tangent_drag: float
     clearance: float  # Distance from colliders [m]
     stretch_limit: float  # Length over rest length at which the cloth is stopped
+    pressure: float  # Towards the outside of the faces [Pa]
 
 
 def constants_of(settings: ClothSettings) -> ClothConstants:
@@ -61,6 +62,7 @@ def constants_of(settings: ClothSettings) -> ClothConstants:
         tangent_drag=0.5 * AIR_DENSITY * settings.tangent_drag,
         clearance=0.5 * settings.thickness,
         stretch_limit=settings.stretch_limit,
+        pressure=settings.pressure,
     )
 
 

@@ -53,6 +53,7 @@ def step(
     for index in range(count):
         before, speed = particles.positions, particles.velocities
         forces = spring_forces(model, constants, particles) + air_forces(model, constants, particles, gusts)
+        forces = forces + pressure_forces(model, constants, particles)
         velocities = speed + h * (constants.gravity + forces / masses - constants.air_drag * speed)
         positions = before + h * velocities
         if settings.self_collision:
@@ -156,6 +157,24 @@ def air_forces(model: ClothModel, constants: ClothConstants, particles: ClothPar
         scale = size * np.linalg.norm(wind, axis=1) / count
         total += _summed(faces[:, corner], scale[:, None] * drag, model.particle_count)
     return total
+
+
+def pressure_forces(model: ClothModel, constants: ClothConstants, particles: ClothParticles) -> Float64:
+    """Returns the force of the pressure on every particle [N], shape (P, 3).
+
+    A triangle gives a third of its force to each corner; a particle of a sheet has a quarter of the parallelogram
+    between its neighbours, of which those beyond the border are the particle itself.
+    """
+    if model.grid is None:
+        faces = model.faces.astype(np.int64)
+        first, second, third = (particles.positions[faces[:, corner]] for corner in range(3))
+        part = constants.pressure / 6.0 * np.cross(second - first, third - first)
+        return sum((_summed(faces[:, corner], part, model.particle_count) for corner in range(3)), np.zeros(()))
+    places = particles.positions.reshape(model.grid.rows, model.grid.columns, 3)
+    padded = np.pad(places, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    across, along = padded[1:-1, 2:] - padded[1:-1, :-2], padded[:-2, 1:-1] - padded[2:, 1:-1]
+    force: Float64 = (constants.pressure / 4.0 * np.cross(across, along)).reshape(-1, 3)
+    return force
 
 
 def cells_of(model: ClothModel) -> npt.NDArray[np.int64]:

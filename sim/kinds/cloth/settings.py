@@ -213,6 +213,11 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Drag coefficient for air along the surface.", lo=0.0, hi=100.0, soft=(0.0, 1.0), step=0.01,
     )] = 0.05  # fmt: skip
 
+    pressure: Annotated[float, _air(
+        "Pressure that pushes faces towards their outside, as in a balloon; negative towards their inside.", unit="Pa",
+        lo=-1e4, hi=1e4, soft=(-100.0, 100.0), step=1.0, sparse=True,
+    )] = 0.0  # fmt: skip
+
     field_weight: Annotated[float, field_weight_param(group="Air")] = 1.0
 
     pins: Annotated[PinPreset, _pins("Pinned particles.")] = PinPreset.CORNERS

@@ -235,6 +235,7 @@ def step_features(
         "SHEAR": tables.is_grid and strength[SpringKind.SHEAR] > 0.0,
         "BEND": strength[SpringKind.BEND] > 0.0,
         "AIR": has_air,
+        "PRESSURE": constants.pressure != 0.0,
         "GUSTS": has_air and settings.turbulence > 0.0,
         "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": has_pins,
@@ -286,6 +287,8 @@ def step_uniforms(
         "u_wind": constants.wind,
         "u_drag": (constants.normal_drag, constants.tangent_drag),
         "u_hand_pull": hand_pull or UNLIMITED,
+        # A corner has a third of a triangle, or a quarter of a cell; see `area_around` of the shaders.
+        "u_pressure": constants.pressure / (6.0 if model.grid is None else 4.0),
     }
     return plain_values(values)
 

@@ -66,6 +66,7 @@ class StabilityEstimator:
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
         self.model = model
         self._modes = _SpringModes(sample_of(model, settings))
+        self._pressed = _pressed(model)
         self._key: tuple[float, ...] | None = None
         self._h_max = NEVER
 
@@ -74,9 +75,12 @@ class StabilityEstimator:
         if settings.has_lines:
             return ClothStability(NEVER, 0.0, 1)
         constants = hardest_constants(settings)
-        key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
+        key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag, constants.pressure)
         if key != self._key:
             self._h_max, self._key = self._modes.h_max(constants), key
+            if constants.pressure:
+                most = abs(constants.pressure) * self._pressed / constants.mass_scale
+                self._h_max = (self._h_max**-2 + 0.25 * most) ** -0.5
         needed = np.ceil(settings.step_time / (MARGIN * self._h_max))
         substeps = int(np.clip(needed, 1, SUBSTEPS_MAX))
         ratio = settings.substep_time / self._h_max
@@ -87,6 +91,17 @@ class StabilityEstimator:
         if settings.has_lines:
             return True
         return settings.substep_time < self._modes.bound(hardest_constants(settings)) or self.read(settings).is_stable
+
+
+def _pressed(model: ClothModel) -> float:
+    """Returns the largest row sum of the derivative of the forces by pressure, for a pressure and a mass scale of 1.
+
+    By Gershgorin's circles it bounds what pressure adds to the stiffness over the mass.
+    """
+    corners = model.positions[model.faces]
+    around = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).sum(axis=1) / 6.0
+    rows = np.bincount(model.faces.ravel(), weights=np.repeat(around, 3), minlength=model.particle_count)
+    return float((rows / model.shares).max())
 
 
 def hardest_constants(settings: ClothSettings) -> ClothConstants:

@@ -32,7 +32,7 @@ STEPS = 12 if SAMPLES <= 60 else 60
 _FIXED = {
     "source", "mode", "solver", "columns", "rows", "width", "height", "mesh_path", "mesh_section", "pin_list",
     "pin_bone", "pin_target", "texture", "colour", "look", "gravity", "wind", "stretch_limit", "turbulence_seed",
-    "substeps",
+    "substeps", "pressure",
 }  # fmt: skip
 
 
