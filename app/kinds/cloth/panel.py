@@ -21,6 +21,7 @@ from sinew.sim.kinds.cloth.comparison import ClothComparison
 from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.new_garment import missing_bones
+from sinew.sim.kinds.cloth.pattern import SEAM
 from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothSettings,
@@ -122,13 +123,15 @@ class ClothPanel(Panel):
         self.brush.refresh()
         self._refresh()
 
-    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+    def note(self, node: Node, system: Any) -> str:
         assert isinstance(node.settings, ClothSettings)
         settings = node.settings
         if settings.source is ClothSource.GARMENT:
             return self._garment_note(node, settings)
-        needs_file = settings.source is ClothSource.MESH and not settings.mesh_path
-        return "Choose a mesh file." if needs_file else ""
+        if settings.source is ClothSource.MESH and not settings.mesh_path:
+            return "Choose a mesh file."
+        seams = system.cloth.model.seams if system is not None and system.is_ready else 0.0
+        return f"The sides of a seam differ by {100.0 * seams:.1f} %: their mean is used." if seams > SEAM else ""
 
     def _garment_note(self, node: Node, settings: ClothSettings) -> str:
         parent = self._context.document.scene.by_id.get(node.attachment.node)

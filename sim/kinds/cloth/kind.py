@@ -109,7 +109,7 @@ _CHARACTER = 1.8
 """Extent of surroundings that suits the default sheet [m]."""
 
 _SHEET = ("columns", "rows", "width", "height", "placement")
-_MESH = ("mesh_path", "mesh_section")
+_MESH = ("mesh_path", "mesh_section", "pattern", "pattern_scale")
 _GARMENT = tuple(record.name for record in params_of(ClothSettings) if record.declared.group == "Garment")
 
 
@@ -132,6 +132,7 @@ def idle(node: Node) -> frozenset[str]:
     unused: dict[Collection[str], bool] = {
         _SHEET: settings.source is not ClothSource.GRID,
         _MESH: settings.source is not ClothSource.MESH,
+        ("pattern_scale",): not settings.pattern,
         _GARMENT: settings.source is not ClothSource.GARMENT,
         _group("Springs"): settings.mode is ClothMode.MATERIAL,
         _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,

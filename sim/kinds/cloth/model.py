@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
 from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, ClothTopology, Values
+from sinew.sim.kinds.cloth.pattern import pattern_of, seams_of
 from sinew.sim.kinds.cloth.pins import pin_flags, pin_weights
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
@@ -31,6 +32,7 @@ class ClothModel:
     surface: ClothSurface  # The drawn triangles, in the world
     particle_of_vertex: npt.NDArray[np.int32]  # Particle of each drawn vertex, shape (V,)
     is_material: bool  # Whether springs share the constants of a material
+    seams: float = 0.0  # Largest difference of the two sides of a seam of the pattern, as a part of their mean
 
     @property
     def particle_count(self) -> int:
@@ -92,7 +94,9 @@ def build_cloth(
         return _sheet(settings, placement, material)
     if surface is None:
         raise SettingsError("a cloth from a mesh needs a file with triangles")
-    model = _from_surface(placed(surface, placement), material)
+    unit = settings.pattern_scale * float(np.abs(np.linalg.det(placement[:3, :3]))) ** (1.0 / 3.0)
+    has_pattern = settings.pattern and settings.source is ClothSource.MESH
+    model = _from_surface(placed(surface, placement), material, unit if has_pattern else 0.0)
     if surface.rows and model.particle_count % surface.rows:
         raise SettingsError("the cells of the garment are too small for its size")
     return model
@@ -128,21 +132,24 @@ def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> Cloth
     )
 
 
-def _from_surface(surface: ClothSurface, material: bool) -> ClothModel:
+def _from_surface(surface: ClothSurface, material: bool, unit: float = 0.0) -> ClothModel:
+    """Builds the cloth of a mesh, or with a `unit` of its texture coordinates [m], which then are the rest shape."""
     welded = weld(surface)
-    areas = area_shares(welded.positions, welded.triangles)
+    pattern = pattern_of(surface, welded, unit) if unit > 0.0 and len(welded.triangles) else None
+    areas = area_shares(welded.positions, welded.triangles, pattern.areas if pattern is not None else None)
     if not len(welded.triangles) or not areas.sum() > 0.0:
         raise SettingsError("the triangles of the cloth have no area")
     areas = np.maximum(areas, _LIGHTEST * areas.mean())
     return ClothModel(
         positions=welded.positions,
         shares=areas if material else np.ones(len(areas)),
-        springs=mesh_springs(welded.positions, welded.triangles, material=material),
+        springs=mesh_springs(welded.positions, welded.triangles, material=material, pattern=pattern),
         faces=welded.triangles,
         grid=None,
         surface=surface,
         particle_of_vertex=welded.particle_of_vertex,
         is_material=material,
+        seams=seams_of(pattern, welded.triangles) if pattern is not None else 0.0,
     )
 
 

@@ -111,6 +111,14 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     mesh_section: Annotated[str, _shape(
         "Section of the file that becomes cloth; empty for the whole file.", role=Role.SECTION, source="mesh_path",
     )] = ""  # fmt: skip
+    pattern: Annotated[bool, _shape(
+        "Take rest lengths and masses from the texture coordinates, as the pattern of a garment is cut.",
+        label="Rest lengths from UVs", sparse=True,
+    )] = False  # fmt: skip
+    pattern_scale: Annotated[float, _shape(
+        "Length of one unit of the texture coordinates.", label="Scale of the UVs", unit="m", lo=1e-3, hi=1e3,
+        soft=(0.01, 100.0), scale=Scale.LOG, sparse=True,
+    )] = 1.0  # fmt: skip
     columns: Annotated[int, _shape("Particles across the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256))] = 48
     rows: Annotated[int, _shape("Particles along the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256))] = 48
     width: Annotated[float, _shape(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
+from sinew.sim.kinds.cloth.pattern import Pattern
 from sinew.sim.maths.arrays import Float64, Int32
 from sinew.sim.maths.points import triangle_areas
 from sinew.sim.scene.params import SettingsError
@@ -62,22 +63,27 @@ BEND_FACTOR_MAX = 4.0
 """Largest factor of a bend spring, relative to two flaps of even height: slivers would need far too short steps."""
 
 
-def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool) -> Springs:
+def mesh_springs(
+    positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool, pattern: Pattern | None = None
+) -> Springs:
     """Makes structural springs along the edges of a mesh, bend springs between the corners opposite an edge.
 
     Edges with more than two faces get a bend spring for each consecutive pair of faces.  The factors of a material make
-    the mesh a fabric of even stiffness; else they are 1.
+    the mesh a fabric of even stiffness; else they are 1.  A pattern gives the rest lengths: the mean of the triangles
+    at an edge, and across it the distance of the corners in the plane.
     """
     corners = triangles.astype(np.int64)
-    areas = triangle_areas(positions, triangles)
+    areas = triangle_areas(positions, triangles) if pattern is None else pattern.areas
     pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
     opposite = np.concatenate([corners[:, 2], corners[:, 0], corners[:, 1]])
+    is_turned = pairs[:, 0] > pairs[:, 1]
     pairs = np.sort(pairs, axis=1)
     keys = pairs[:, 0] * len(positions) + pairs[:, 1]
     order = np.argsort(keys, kind="stable")
     half = _HalfEdges(
-        keys[order], pairs[order].astype(np.int32), opposite[order].astype(np.int32), np.tile(areas, 3)[order]
-    )
+        keys[order], pairs[order].astype(np.int32), opposite[order].astype(np.int32), np.tile(areas, 3)[order],
+        _sides(pattern, is_turned)[order] if pattern is not None else None,
+    )  # fmt: skip
     edges = _structural(positions, half)
     bends = _bend(positions, half)
     springs = joined([edges, bends])
@@ -85,14 +91,37 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
 
 
 class _HalfEdges:
-    def __init__(self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64) -> None:
-        self.keys, self.pairs, self.opposite, self.areas = keys, pairs, opposite, areas
+    """Edges of triangles in the order of their ends.
+
+    Attributes:
+        sides: Of a pattern: the mean length of the edge, and the lengths from its first and its second end to the
+            opposite corner [m], shape (H, 3).
+    """
+
+    def __init__(
+        self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64, sides: Float64 | None
+    ) -> None:
+        self.keys, self.pairs, self.opposite, self.areas, self.sides = keys, pairs, opposite, areas, sides
+        if sides is not None:
+            _, group = np.unique(keys, return_inverse=True)
+            self.sides = sides.copy()
+            self.sides[:, 0] = (np.bincount(group, weights=sides[:, 0]) / np.bincount(group))[group]
+
+
+def _sides(pattern: Pattern, is_turned: npt.NDArray[np.bool_]) -> Float64:
+    """Returns the lengths of each edge, from its first and from its second end to the opposite corner, (3 T, 3)."""
+    own = pattern.edges.T.reshape(-1)
+    to_second, to_first = (
+        np.roll(pattern.edges, -1, axis=1).T.reshape(-1),
+        np.roll(pattern.edges, 1, axis=1).T.reshape(-1),
+    )
+    return np.stack([own, np.where(is_turned, to_second, to_first), np.where(is_turned, to_first, to_second)], axis=1)
 
 
 def _structural(positions: Float64, half: _HalfEdges) -> Springs:
     _, first, group = np.unique(half.keys, return_index=True, return_inverse=True)
     pairs = half.pairs[first]
-    rest = _lengths(positions, pairs)
+    rest = _lengths(positions, pairs) if half.sides is None else half.sides[first, 0]
     shares = np.bincount(group.ravel(), weights=half.areas, minlength=len(first))
     factors = shares / np.maximum(rest, np.finfo(np.float64).tiny) ** 2
     return Springs(pairs, np.full(len(pairs), int(SpringKind.STRUCTURAL), np.int32), rest, factors)
@@ -108,9 +137,10 @@ def _bend(positions: Float64, half: _HalfEdges) -> Springs:
     chosen = chosen[ends[chosen, 0] != ends[chosen, 1]]
     first, second = first[chosen], second[chosen]
     ends = ends[chosen].astype(np.int32)
-    rest = _lengths(positions, ends)
+    rest = _lengths(positions, ends) if half.sides is None else _unfolded(half.sides[first], half.sides[second])
     area = half.areas[first] + half.areas[second]
-    edge = np.maximum(_lengths(positions, half.pairs[first]), np.finfo(np.float64).tiny)
+    lengths = _lengths(positions, half.pairs[first]) if half.sides is None else half.sides[first, 0]
+    edge = np.maximum(lengths, np.finfo(np.float64).tiny)
     height = np.maximum(area / edge, np.finfo(np.float64).tiny)
     even = area / np.maximum(rest, np.finfo(np.float64).tiny) ** 2
     factors = np.minimum(edge * rest**2 / (16.0 * height**3), BEND_FACTOR_MAX * even)
@@ -118,14 +148,26 @@ def _bend(positions: Float64, half: _HalfEdges) -> Springs:
     return Springs(ends, kinds, rest, factors)
 
 
+def _unfolded(one: Float64, other: Float64) -> Float64:
+    """Returns the distance of the corners opposite an edge, with both triangles in a plane; arguments as `_sides`."""
+    along = [(side[:, 1] ** 2 + side[:, 0] ** 2 - side[:, 2] ** 2) / (2.0 * side[:, 0]) for side in (one, other)]
+    aside = [np.sqrt(np.maximum(side[:, 1] ** 2 - x**2, 0.0)) for side, x in zip((one, other), along, strict=True)]
+    found: Float64 = np.hypot(along[0] - along[1], aside[0] + aside[1])
+    return found
+
+
 def _lengths(positions: Float64, pairs: Int32) -> Float64:
     lengths: Float64 = np.linalg.norm(positions[pairs[:, 1]] - positions[pairs[:, 0]], axis=1)
     return lengths
 
 
-def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """Returns the area of each particle [m²], a third of every triangle around it, shape (P,)."""
-    third = triangle_areas(positions, triangles) / 3.0
+def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32], areas: Float64 | None = None) -> Float64:
+    """Returns the area of each particle [m²], a third of every triangle around it, shape (P,).
+
+    Args:
+        areas: Of the triangles [m²], if they are not of these positions.
+    """
+    third = (triangle_areas(positions, triangles) if areas is None else areas) / 3.0
     shares: Float64 = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions)).astype(
         np.float64
     )
