@@ -17,7 +17,7 @@ _SMALLEST = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class GarmentPattern:
     """Triangles of a welded surface, each in the plane of its own piece.
 
     Attributes:
@@ -29,7 +29,7 @@ class Pattern:
     areas: Float64
 
 
-def pattern_of(surface: ClothSurface, welded: WeldedSurface, unit: float) -> Pattern:
+def pattern_of(surface: ClothSurface, welded: WeldedSurface, unit: float) -> GarmentPattern:
     """Raises SettingsError for a triangle without area.
 
     Args:
@@ -44,10 +44,10 @@ def pattern_of(surface: ClothSurface, welded: WeldedSurface, unit: float) -> Pat
     if len(empty):
         number = int(np.flatnonzero(whole)[empty[0]])
         raise SettingsError(f"triangle {number} has no area in the texture coordinates; {len(empty)} have none")
-    return Pattern(np.linalg.norm(sides, axis=2), areas)
+    return GarmentPattern(np.linalg.norm(sides, axis=2), areas)
 
 
-def seams_of(pattern: Pattern, triangles: npt.NDArray[np.uint32]) -> float:
+def seams_of(pattern: GarmentPattern, triangles: npt.NDArray[np.uint32]) -> float:
     """Returns the largest difference between the lengths of an edge in its triangles, as a part of their mean."""
     pairs = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
     _, group = np.unique(pairs, axis=0, return_inverse=True)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
-from sinew.sim.kinds.cloth.pattern import Pattern
+from sinew.sim.kinds.cloth.pattern import GarmentPattern
 from sinew.sim.maths.arrays import Float64, Int32
 from sinew.sim.maths.points import triangle_areas
 from sinew.sim.scene.params import SettingsError
@@ -64,7 +64,7 @@ BEND_FACTOR_MAX = 4.0
 
 
 def mesh_springs(
-    positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool, pattern: Pattern | None = None
+    positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool, pattern: GarmentPattern | None = None
 ) -> Springs:
     """Makes structural springs along the edges of a mesh, bend springs between the corners opposite an edge.
 
@@ -108,7 +108,7 @@ class _HalfEdges:
             self.sides[:, 0] = (np.bincount(group, weights=sides[:, 0]) / np.bincount(group))[group]
 
 
-def _sides(pattern: Pattern, is_turned: npt.NDArray[np.bool_]) -> Float64:
+def _sides(pattern: GarmentPattern, is_turned: npt.NDArray[np.bool_]) -> Float64:
     """Returns the lengths of each edge, from its first and from its second end to the opposite corner, (3 T, 3)."""
     own = pattern.edges.T.reshape(-1)
     to_second, to_first = (
