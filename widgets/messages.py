@@ -200,6 +200,7 @@ class Messages(QWidget):
         count, items = self.unread, [item for item in self.items if item.message.severity is not Severity.INFO]
         shown = items[-count:] if 0 < count <= len(items) else self.items[-1:]
         self._set_unread(0)
+        self._follow_timer.stop()
         if shown:
             self.view.scrollToItem(shown[0], QAbstractItemView.ScrollHint.PositionAtTop)
 
