@@ -18,6 +18,7 @@ from sinew.app.project.model_scene import at_rate, companions, scene_of_model
 from sinew.app.project.project_file import PROJECT_SUFFIX, LoadedProject, OvertakenError, is_project
 from sinew.app.project.project_json import ProjectError
 from sinew.app.project.project_paths import OutsideFile
+from sinew.sim.assets.formats import MODEL_FORMATS
 from sinew.sim.assets.load import is_model
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.playing import front_at_first
@@ -329,6 +330,8 @@ def can_open(path: Path) -> bool:
 
 def maker_of(path: Path) -> Maker | None:
     """Returns the function that makes a node from a file, by the extension; None for models and files of no kind."""
+    if path.suffix.lower() in MODEL_FORMATS.suffixes():  # some of them may also hold strands
+        return None
     known = filter(None, (kind.part(Files).imports for kind in KINDS.values()))
     return next((make for formats, make in known if any(format.has_suffix(path) for format in formats)), None)
 

@@ -354,4 +354,5 @@ def _built(raw: RawModel) -> CharacterModel:
         files=tuple(raw.files),
         rig=rig,
         cameras=tuple(raw.cameras),
+        lights=tuple(raw.lights),
     )

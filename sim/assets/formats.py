@@ -30,6 +30,13 @@ class Format:
     def has_suffix(self, path: Path) -> bool:
         return path.suffix.lower() in self.suffixes
 
+    def check_library(self) -> None:
+        """Raises ElementFault if its library is not installed."""
+        if self.module and importlib.util.find_spec(self.module) is None:
+            from sinew.sim.assets.faults import ElementFault
+
+            raise ElementFault("", f"needs the package {self.package}: pip install sinew[{self.extra}]")
+
     def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
         """Returns the last argument of functions with options, the defaults for None; empty if the format has none.
 
@@ -119,10 +126,7 @@ class ModelFormat(Format):
 
     def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:
         """Reads a file; raises ElementFault if content or library cannot be used, LoadCancelled if cancelled."""
-        if self.module and importlib.util.find_spec(self.module) is None:
-            from sinew.sim.assets.faults import ElementFault
-
-            raise ElementFault("", f"needs the package {self.package}: pip install sinew[{self.extra}]")
+        self.check_library()
         raw: RawModel = resolved(self.reader)(data, path, watch, *self.chosen(options))
         return raw
 
@@ -134,11 +138,15 @@ class ImageFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class StrandFormat(Format):
-    """Format of strands with usual `unit` [m] and up axis; `reader` returns a `StrandSet` for the whole content."""
+    """Format of strands with usual `unit` [m] and up axis; `reader` returns a `StrandSet` for the whole content.
+
+    With `by_path` the reader gets the path instead, and its result has the unit and the axis of the file.
+    """
 
     unit: float
     is_z_up: bool
     reader: Callable[..., StrandSet] | str
+    by_path: bool = False
 
 
 EZB_MAGIC = b"\x00\x00\x00\x65\x00\x00\x00\x06EZMESH"
@@ -230,6 +238,15 @@ STRAND_FORMATS = Formats(
     StrandFormat(
         name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
         reader="sinew.sim.assets.strands:read_tfx",
+    ),
+    StrandFormat(
+        name="USD curves", suffixes=(".usdz", ".usd", ".usda", ".usdc"), unit=1.0, is_z_up=False, by_path=True,
+        module="pxr", package="usd-core", extra="usd", reader="sinew.sim.assets.usd.strands:read_usd_strands",
+    ),
+    StrandFormat(
+        name="Alembic curves", suffixes=(".abc",), unit=1.0, is_z_up=False, by_path=True,
+        module="alembic3d", package="alembic3d", extra="abc",
+        reader="sinew.sim.assets.usd.strands:read_alembic_strands",
     ),
 )  # fmt: skip
 

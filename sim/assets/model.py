@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.rig import FileCamera, Rig
+from sinew.sim.assets.rig import FileCamera, FileLight, Rig
 from sinew.sim.maths.arrays import Bool, Float32, Float64, Int32, Intp, UInt16, UInt32
 from sinew.sim.maths.hierarchy import Hierarchy
 
@@ -384,6 +384,7 @@ class CharacterModel:
     files: tuple[Path, ...] = ()  # Files beside it with parts of the model, but for images
     rig: Rig = field(default_factory=Rig)
     cameras: tuple[FileCamera, ...] = ()
+    lights: tuple[FileLight, ...] = ()
 
     def sections_of(self, material: str) -> tuple[str, ...]:
         found = (part for part in self.mesh.sections if part.material >= 0 and part.name and part.triangle_count)

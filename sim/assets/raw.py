@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.faults import ElementFault
 from sinew.sim.assets.model import Material
-from sinew.sim.assets.rig import FileCamera, Rig
+from sinew.sim.assets.rig import FileCamera, FileLight, Rig
 from sinew.sim.maths.arrays import Float32, Float64, UInt32
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
@@ -192,6 +192,7 @@ class RawModel:
     files: list[Path] = field(default_factory=list)  # Files beside it with parts of the model, except images
     rig: Rig = field(default_factory=Rig)
     cameras: list[FileCamera] = field(default_factory=list)
+    lights: list[FileLight] = field(default_factory=list)
     warnings: Notes = field(default_factory=Notes)  # Oddities of the file, one sentence each
 
 

@@ -84,6 +84,15 @@ class FileCamera:
 
 
 @dataclass(frozen=True, slots=True)
+class FileLight:
+    """Light on a joint."""
+
+    joint: int
+    colour: tuple[float, float, float]  # Linear RGB
+    strength: float  # Irradiance at a distance of 1 m, in the unit of the file
+
+
+@dataclass(frozen=True, slots=True)
 class Rig:
     humanoid: Mapping[str, int] = field(default_factory=dict)  # Joints by the bone names of VRM 1.0
     springs: tuple[Spring, ...] = ()

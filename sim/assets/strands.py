@@ -203,8 +203,9 @@ def load_strands(path: Path | str) -> StrandSet:
     data = read_bytes(path)
     with reading(partial(ModelError, path)):
         known = _format_of(data, path)
-        found: StrandSet = resolved(known.reader)(data)
-        return replace(found, unit=known.unit, is_z_up=known.is_z_up)
+        known.check_library()
+        found: StrandSet = resolved(known.reader)(path if known.by_path else data)
+        return found if known.by_path else replace(found, unit=known.unit, is_z_up=known.is_z_up)
 
 
 def _format_of(data: bytes, path: Path) -> StrandFormat:

@@ -5,12 +5,14 @@ Transforms are part of the points, whose faces are clockwise.  Source: the docum
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sinew.sim.assets.usd.child import Refused
+from sinew.sim.assets.usd.curves import curve_arrays, on_curves
 
 FRAMES_MAX, POSITIONS_MAX = 1 << 14, 1 << 23
 """As `sim/assets/frame_mesh.py` has them."""
@@ -19,6 +21,15 @@ OBJECTS_MAX, DEPTH_MAX = 200_000, 500
 
 
 def content(data: bytes) -> dict[str, Any]:
+    return _read(data, lambda found: found.content())
+
+
+def strands(data: bytes) -> dict[str, Any]:
+    """Returns the curves of a file in their first frame, as `curves.py` does."""
+    return _read(data, lambda found: found.strands())
+
+
+def _read(data: bytes, made: Callable[["_Archive"], dict[str, Any]]) -> dict[str, Any]:
     from alembic3d import Abc
 
     path = Path(data.decode("utf-8", "surrogateescape"))
@@ -26,7 +37,7 @@ def content(data: bytes) -> dict[str, Any]:
         archive = Abc.IArchive(str(path))
         found = _Archive()
         found.walk(archive.getTop(), [], 0)
-        return found.content()
+        return made(found)
     except Refused:
         raise
     except (RuntimeError, ValueError, IndexError) as error:  # of the library, with the names of its functions
@@ -46,6 +57,7 @@ class _Archive:
 
         self._abc, self._geom = Abc, AbcGeom
         self._found: list[tuple[str, Any, list[Any]]] = []  # Name, mesh and transforms above it
+        self._curves: list[tuple[str, Any, list[Any]]] = []
         self._left_out: dict[str, int] = {}
         self._count = 0
 
@@ -66,6 +78,8 @@ class _Archive:
             elif geom.ISubD.matches(header):
                 self._found.append((name, geom.ISubD(parent, name).getSchema(), above))
             else:
+                if geom.ICurves.matches(header):
+                    self._curves.append((name, geom.ICurves(parent, name).getSchema(), above))
                 others = {
                     geom.IPoints: "particle set", geom.ICurves: "curve set", geom.ICamera: "camera",
                     geom.INuPatch: "NURBS patch", geom.ILight: "light",
@@ -122,10 +136,41 @@ class _Archive:
         self._frames(arrays, points, sorted(times))
         document = {
             "up": "Y", "nodes": [], "meshes": meshes, "materials": materials, "channels": [], "cameras": [],
-            "left_out": self._left_out, "notes": [], "layers": [],
+            "lights": [], "left_out": self._left_out, "notes": [], "layers": [],
         }  # fmt: skip
         arrays["document"] = np.frombuffer(json.dumps(document).encode(), np.uint8)
         return arrays
+
+    def strands(self) -> dict[str, Any]:
+        found = []
+        for name, schema, above in self._curves:
+            if not schema.getNumSamples():
+                continue
+            first = self._times(schema)[0]
+            sample, matrix = schema.getValue(self._at(first)), self._placed(above, first)
+            points, counts = _array(sample.getPositions(), 3), _array(sample.getCurvesNumVertices(), 1, np.int64)
+            if (counts < 0).any() or int(counts.sum()) != len(points):
+                raise Refused(f"{name}: has {len(points):,} points, its curves need {int(counts.sum()):,}")
+            param, widths = schema.getWidthsParam(), np.zeros(0)
+            if param.valid() and param.getNumSamples():
+                widths = _array(param.getExpandedValue(self._at(first)).getVals(), 1)
+                widths = np.repeat(widths, len(points)) if len(widths) == 1 else widths
+            scale = abs(float(np.linalg.det(matrix[:3, :3]))) ** (1.0 / 3.0)
+            names = {"kCatmullromBasis": "catmullRom", "kBsplineBasis": "bspline", "kBezierBasis": "bezier"}
+            is_cubic = str(sample.getType()).endswith("kCubic")
+            basis = names.get(str(sample.getBasis()).rpartition(".")[2], "") if is_cubic else ""
+            widths = scale * widths if len(widths) == len(points) else np.zeros(0)
+            found.append(on_curves(points @ matrix[:3, :3] + matrix[3, :3], widths, counts, basis))
+        return curve_arrays(found, "Y")
+
+    def _placed(self, above: list[Any], time: float) -> Any:
+        """Returns the product of transforms, for rows as points."""
+        matrix = np.eye(4)
+        for form in above:
+            if form.getNumSamples():
+                own = form.getValue(self._at(time)).getMatrix()
+                matrix = np.array([[own[i][j] for j in range(4)] for i in range(4)]) @ matrix
+        return matrix
 
     def _texcoords(self, schema: Any, arrays: dict[str, Any], key: str, corners: Any) -> None:
         param = schema.getUVsParam()
@@ -150,12 +195,7 @@ class _Archive:
                 places = _array(schema.getValue(self._at(time)).getPositions(), 3)
                 if len(places) != count:
                     raise Refused(f"{name}: has {len(places):,} points at {time:.3f} s, {count:,} at the start")
-                matrix = np.eye(4)
-                for form in above:
-                    if form.getNumSamples():
-                        own = form.getValue(self._at(time)).getMatrix()
-                        local = np.array([[own[i][j] for j in range(4)] for i in range(4)])
-                        matrix = local @ matrix
+                matrix = self._placed(above, time)
                 frames[row, place : place + count] = places @ matrix[:3, :3] + matrix[3, :3]
                 place += count
         arrays["frames"], arrays["frame_times"] = frames, np.array(times) - times[0]

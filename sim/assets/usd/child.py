@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sinew.sim.assets.usd.lights import irradiance
 from sinew.sim.assets.usd.materials import UsdMaterials
 from sinew.sim.assets.usd.shapes import SHAPES, shape_of
 
@@ -41,13 +42,13 @@ def content(data: bytes) -> dict[str, Any]:
 
     path = Path(data.decode("utf-8", "surrogateescape"))
     try:
-        return _Stage(path, _checked_layers(path)).content()
+        return _Stage(path, checked_layers(path)).content()
     except Tf.ErrorException as error:
         line = re.search(r":(\d+):\d+", str(error))
         raise Refused(f"is damaged at line {line[1]}" if line else "is damaged") from None
 
 
-def _checked_layers(path: Path) -> list[str]:
+def checked_layers(path: Path) -> list[str]:
     """Returns the files of a scene; raises Refused for one outside the folder."""
     from pxr import Sdf
 
@@ -78,12 +79,12 @@ def _checked_layers(path: Path) -> list[str]:
     return [name for name in seen if "[" not in name]
 
 
-def _array(value: Any, width: int = 0) -> Any:
+def array_of(value: Any, width: int = 0) -> Any:
     made = np.array(value if value is not None else [], np.float64)
     return made.reshape(-1, width) if width else made.reshape(-1)
 
 
-def _matrix(value: Any) -> Any:
+def matrix_of(value: Any) -> Any:
     return np.array(value, np.float64).T
 
 
@@ -121,6 +122,7 @@ class _Stage:
         self._meshes: list[dict[str, Any]] = []
         self._channels: list[dict[str, Any]] = []
         self._cameras: list[dict[str, Any]] = []
+        self._lights: list[dict[str, Any]] = []
         self._left_out: dict[str, int] = {}
         self._notes: dict[str, None] = {}
 
@@ -134,7 +136,7 @@ class _Stage:
         prims = list(self._prims())
         for prim in prims:
             if prim.IsA(UsdSkel.Root):
-                self._cache.Populate(UsdSkel.Root(prim), _predicate())
+                self._cache.Populate(UsdSkel.Root(prim), read_prims())
         if math.isnan(self._start):
             times = [time for prim in prims for time in self._times_of(prim)]
             self._start = min(times, default=0.0)
@@ -155,13 +157,15 @@ class _Stage:
                 self._leave("point instancer")
             elif name in ("Points", "NurbsCurves", "NurbsPatch", "HermiteCurves", "TetMesh", "Volume"):
                 self._leave(f"{name} prim")
+            elif name in ("SphereLight", "DiskLight", "RectLight", "CylinderLight"):
+                self._light(prim, name)
             elif name.endswith("Light"):
-                self._leave("light")
+                self._leave("light without a place")
         self._bake()
         document = {
             "up": str(UsdGeom.GetStageUpAxis(self._stage)).upper(), "nodes": self._nodes, "meshes": self._meshes,
             "materials": self._materials.materials, "channels": self._channels, "cameras": self._cameras,
-            "left_out": self._left_out, "notes": list(self._notes), "layers": self._layers,
+            "lights": self._lights, "left_out": self._left_out, "notes": list(self._notes), "layers": self._layers,
         }  # fmt: skip
         self._arrays["document"] = np.frombuffer(json.dumps(document).encode(), np.uint8)
         return self._arrays
@@ -170,7 +174,7 @@ class _Stage:
         from pxr import Usd, UsdGeom
 
         hidden = 0
-        walk = iter(Usd.PrimRange.Stage(self._stage, _predicate()))
+        walk = iter(Usd.PrimRange.Stage(self._stage, read_prims()))
         for count, prim in enumerate(walk):
             if count >= NODES_MAX:
                 raise Refused(f"has more than {NODES_MAX:,} prims")
@@ -254,7 +258,7 @@ class _Stage:
         return number
 
     def _local(self, form: Any, time: float) -> Any:
-        return _matrix(form.GetLocalTransformation(time))
+        return matrix_of(form.GetLocalTransformation(time))
 
     def _skeleton(self, prim: Any) -> None:
         from pxr import UsdSkel
@@ -274,14 +278,14 @@ class _Stage:
         if len(bind) != len(joints):
             raise Refused(f"{path} has bind transforms for {len(bind)} of {len(joints)} joints")
         if len(rest) != len(joints):
-            bound = [_matrix(one) for one in bind]
+            bound = [matrix_of(one) for one in bind]
             local = [
                 np.linalg.pinv(bound[parent]) @ own if parent >= 0 else own
                 for own, parent in zip(bound, parents, strict=True)
             ]
             self._notes[f"{path} has no rest pose: its bind pose is used."] = None
         else:
-            local = [_matrix(one) for one in rest]
+            local = [matrix_of(one) for one in rest]
         root, first = self._node(prim), len(self._nodes)
         for joint, parent, matrix in zip(joints, parents, local, strict=True):
             translation, rotation, scale = _parts(matrix)
@@ -294,7 +298,7 @@ class _Stage:
             "first": first,
             "joints": joints,
             "query": query,
-            "bind": [_matrix(one) for one in bind],
+            "bind": [matrix_of(one) for one in bind],
         }
         self._animation(query, joints, first)
 
@@ -336,6 +340,15 @@ class _Stage:
             "near": reach.min * self._unit, "far": reach.max * self._unit,
         })  # fmt: skip
 
+    def _light(self, prim: Any, kind: str) -> None:
+        strength = irradiance(prim, kind, self._start, self._unit)
+        colour = prim.GetAttribute("inputs:color").Get(self._start)
+        if not (math.isfinite(strength) and strength > 0.0):
+            self._leave("dark light")
+            return
+        colours = [float(part) for part in colour] if colour is not None else [1.0, 1.0, 1.0]
+        self._lights.append({"node": self._node(prim), "colour": colours, "strength": min(strength, 1e12)})
+
     # --- meshes ---------------------------------------------------------------------------------------
 
     def _mesh(self, number: int, prim: Any) -> None:
@@ -354,7 +367,7 @@ class _Stage:
         else:
             form = UsdGeom.Mesh(prim)
             samples = form.GetPointsAttr().GetTimeSamples()
-            points = _array(form.GetPointsAttr().Get(self._start), 3)
+            points = array_of(form.GetPointsAttr().Get(self._start), 3)
             corners = np.array(form.GetFaceVertexIndicesAttr().Get(self._start) or [], np.int64)
             counts = np.array(form.GetFaceVertexCountsAttr().Get(self._start) or [], np.int64)
             is_left = form.GetOrientationAttr().Get() == "leftHanded"
@@ -428,7 +441,7 @@ class _Stage:
         }  # fmt: skip
         for key, value, interpolation, width in found:
             values, numbers = (
-                _array(value, width) if value is not None else np.zeros((0, width)),
+                array_of(value, width) if value is not None else np.zeros((0, width)),
                 of_corner.get(interpolation),
             )
             if numbers is None or not len(values):
@@ -473,7 +486,7 @@ class _Stage:
         indices, weights = (np.array(part, np.float64).reshape(count, -1) for part in found)
         if indices.size and (indices.min() < 0 or indices.max() >= len(order)):
             raise Refused(f"{prim.GetPath()}: names joint {int(indices.max())} of {len(order)}")
-        geometry = _matrix(query.GetGeomBindTransform())
+        geometry = matrix_of(query.GetGeomBindTransform())
         numbers = [joints.index(joint) for joint in order]
         matrices = np.array([np.linalg.pinv(skeleton["bind"][joint]) @ geometry for joint in numbers]).reshape(-1, 4, 4)
         matrices[:, :3, 3] *= self._unit
@@ -517,7 +530,7 @@ class _Stage:
             self._arrays[f"{part}.vertices"] = numbers
             for key, (_, points, normals) in enumerate(found):
                 for what, values, unit in (("points", points, self._unit), ("normals", normals, 1.0)):
-                    offsets = _array(values, 3)
+                    offsets = array_of(values, 3)
                     if len(offsets) and len(offsets) != len(numbers):
                         raise Refused(f"{target}: has {len(offsets):,} offsets of {len(numbers):,} points")
                     if len(offsets):
@@ -568,10 +581,10 @@ class _Stage:
         for row, time in enumerate(moments):
             cache, place = UsdGeom.XformCache(Usd.TimeCode(time)), 0
             for prim, count, mesh in zip(prims, counts, self._meshes, strict=True):
-                world = _matrix(cache.GetLocalToWorldTransform(prim))
+                world = matrix_of(cache.GetLocalToWorldTransform(prim))
                 points = self._arrays[f"{mesh['array']}.points"] / self._unit
                 if prim.IsA(UsdGeom.Mesh):
-                    points = _array(UsdGeom.Mesh(prim).GetPointsAttr().Get(time), 3)
+                    points = array_of(UsdGeom.Mesh(prim).GetPointsAttr().Get(time), 3)
                 if len(points) != count:
                     seconds = (time - self._start) / self._rate
                     raise Refused(
@@ -582,7 +595,7 @@ class _Stage:
         self._arrays["frames"], self._arrays["frame_times"] = frames, self._seconds(moments)
 
 
-def _predicate() -> Any:
+def read_prims() -> Any:
     from pxr import Usd
 
     return Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)

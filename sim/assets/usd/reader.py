@@ -40,7 +40,7 @@ from sinew.sim.assets.raw import (
     RawSkin,
     RawVertices,
 )
-from sinew.sim.assets.rig import FileCamera
+from sinew.sim.assets.rig import FileCamera, FileLight
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64, Int64
 from sinew.sim.maths.polygons import triangulated
@@ -109,6 +109,10 @@ class _Reader:
                            max(one["near"], 1e-4), max(one["far"], 1e-3))
                 for one in document["cameras"]
             ]  # fmt: skip
+            model.lights = [
+                FileLight(one["node"], _colour(one, "colour", (1.0, 1.0, 1.0)), one["strength"])
+                for one in document["lights"]
+            ]
         for note in document["notes"]:
             model.warnings.append(note)
         names = [f"{count:,} {what}{'s' if count != 1 else ''}" for what, count in document["left_out"].items()]

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from sinew.app.project.model_scene import scene_of_model
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
@@ -136,6 +137,22 @@ def Xform "Top"
     def DistantLight "Sun"
     {{
     }}
+    def SphereLight "Lamp"
+    {{
+        float inputs:intensity = 100
+        float inputs:exposure = 1
+        float inputs:radius = 10
+        color3f inputs:color = (1, 0.5, 0.25)
+        double3 xformOp:translate = (0, 0, 300)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }}
+    def RectLight "Panel"
+    {{
+        float inputs:intensity = 50
+        bool inputs:normalize = 1
+        double3 xformOp:translate = (0, 300, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }}
     def Camera "Cam"
     {{
         float focalLength = 50
@@ -164,7 +181,19 @@ def test_units_axes_times_and_what_is_left_out(tmp_path: Path) -> None:
     assert posed(model, model.clips[0], 1.0, SkinningMethod.LBS)[:, 0].min() == pytest.approx(0.05)
     assert model.cameras[0].field_of_view == pytest.approx(np.degrees(2.0 * np.arctan(0.24)), rel=1e-5)
     assert model.materials[0].diffuse == (1.0, 0.0, 0.0)
-    assert "1 hidden prim, 1 light of the file are left out." in model.warnings
+    assert "1 hidden prim, 1 light without a place of the file are left out." in model.warnings
+    lamp, panel = model.lights
+    assert (lamp.colour, lamp.strength) == ((1.0, 0.5, 0.25), pytest.approx(200.0 * np.pi * 0.1**2))
+    assert panel.strength == pytest.approx(50.0)
+    scene = scene_of_model(tmp_path / "a.usda", model)
+    ours = {node.name: node for node in scene.of_kind("light")}
+    assert list(ours) == ["Lamp", "Panel"]
+    assert ours["Panel"].attachment.bone == "Panel"
+    settings = ours["Panel"].settings
+    assert settings.reach == pytest.approx(3.0, rel=5e-3)  # type: ignore[attr-defined]
+    ratio = ours["Lamp"].settings.intensity / settings.intensity  # type: ignore[attr-defined]
+    assert ratio == pytest.approx(lamp.strength / panel.strength, rel=2e-2)
+    assert [node.settings.shadow for node in ours.values()] == [False, True]  # type: ignore[attr-defined]
     turned = load_model(written(tmp_path / "b.usda", orientation="leftHanded", unit=1.0))
     assert turned.mesh.bounds.extent == pytest.approx(1.0)
     normals = [np.cross(*np.diff(m.mesh.positions[m.mesh.triangles[0]], axis=0))[2] for m in (model, turned)]
