@@ -392,8 +392,8 @@ class _Stage:
         self._arrays[f"{name}.faces"] = np.stack([starts[used], counts[used]], axis=1)
         mesh["is_left"] = is_left
         self._bind_materials(prim, mesh, name, used)
+        self._skin(prim, mesh, name, len(points))
         if kind not in SHAPES:
-            self._skin(prim, mesh, name, len(points))
             self._shapes(prim, mesh, name, len(points))
         if len(set(samples)) > 1:
             mesh["frames"] = len(set(samples))
