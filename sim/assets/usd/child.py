@@ -144,7 +144,7 @@ class _Stage:
         for prim in prims:
             if prim.IsA(UsdSkel.Skeleton):
                 self._skeleton(prim)
-        self._materials = UsdMaterials(self._start, self._arrays, self._notes)
+        self._materials = UsdMaterials(self._start, self._path.parent, self._arrays, self._notes)
         for number, prim in enumerate(meshes):
             self._mesh(number, prim)
         for prim in prims:
@@ -455,8 +455,8 @@ class _Stage:
     def _bind_materials(self, prim: Any, mesh: dict[str, Any], name: str, used: Any) -> None:
         from pxr import UsdGeom, UsdShade
 
-        listed = [self._materials.number(UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0], prim)]
-        of_face = np.zeros(len(used), np.int64)
+        listed: list[int] = []
+        of_face = np.full(len(used), -1, np.int64)
         subsets = UsdGeom.Subset.GetGeomSubsets(UsdGeom.Imageable(prim), UsdGeom.Tokens.face)
         for subset in subsets:
             if str(subset.GetFamilyNameAttr().Get()) not in ("materialBind", ""):
@@ -465,6 +465,9 @@ class _Stage:
             material = UsdShade.MaterialBindingAPI(subset.GetPrim()).ComputeBoundMaterial()[0]
             of_face[faces[(faces >= 0) & (faces < len(used))]] = len(listed)
             listed.append(self._materials.number(material, prim))
+        if (of_face[used] < 0).any():
+            of_face[of_face < 0] = len(listed)
+            listed.append(self._materials.number(UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0], prim))
         self._arrays[f"{name}.materials"] = of_face[used]
         mesh["materials"] = listed
 

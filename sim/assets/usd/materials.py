@@ -1,6 +1,7 @@
 """Materials of a USD file: the inputs of UsdPreviewSurface, and the plain colours of objects without a material."""
 
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ class UsdMaterials:
 
     Args:
         start: Time code of their values.
+        folder: Of the file; names of images below it are relative to it.
         arrays: Gets the images of packages.
         notes: Gets lines about what is left out, as keys.
     """
 
-    def __init__(self, start: float, arrays: dict[str, Any], notes: dict[str, None]) -> None:
-        self._start, self._arrays, self._notes = start, arrays, notes
+    def __init__(self, start: float, folder: Path, arrays: dict[str, Any], notes: dict[str, None]) -> None:
+        self._start, self._folder, self._arrays, self._notes = start, folder, arrays, notes
         self.materials: list[dict[str, Any]] = []
         self._material_of: dict[str, int] = {}
 
@@ -71,6 +73,8 @@ class UsdMaterials:
             return
         use: dict[str, Any] = {"name": asset.path, "channel": output.rpartition(":")[2], "embedded": False}
         resolved = asset.resolvedPath
+        if resolved and Path(resolved).is_relative_to(self._folder):
+            use["name"] = Path(resolved).relative_to(self._folder).as_posix()
         for side in ("wrapS", "wrapT"):
             wrap = shader.GetInput(side)
             use[side] = str(wrap.Get()) if wrap and wrap.Get() is not None else ""

@@ -7,7 +7,7 @@ output is checked here like any other file.  What the process leaves out is a wa
 
 import json
 import math
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -284,7 +284,7 @@ def _shape_weights(times: Float64, values: Float64, shapes: list[dict[str, Any]]
 
 class _MaterialReader:
     def __init__(self, stored: list[dict[str, Any]], arrays: dict[str, Any], folder: Path) -> None:
-        self._stored, self._arrays, self._folder = stored, arrays, TextureFolder(folder, "")
+        self._stored, self._arrays, self._folder = stored, arrays, folder
 
     def read(self) -> list[RawMaterial]:
         found, taken = [], set[str]()
@@ -322,7 +322,10 @@ class _MaterialReader:
         name = base_name(use["name"]) or f"image {number}"
         if use["embedded"]:
             return name, EmbeddedImage(name, self._arrays[f"material{number}.{key}"].tobytes())
-        return name, self._folder.find(use["name"])
+        below = PurePosixPath(use["name"]).parent
+        places = [str(below), ""] if not below.is_absolute() else [""]
+        found = (TextureFolder(self._folder, place).find(name) for place in places)
+        return name, next(filter(None, found), None)
 
 
 def _number(stored: dict[str, Any], key: str, default: float) -> float:

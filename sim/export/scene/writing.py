@@ -150,9 +150,10 @@ def _beside(path: Path, stack: contextlib.ExitStack) -> Placed:
     def placed(name: str, data: bytes, format: ImageFormat) -> Path:
         if not taken:
             stack.enter_context(_folder(folder))
-        word, number = _word(name), 2
+        stem = _word(Path(name).stem if format.has_suffix(Path(name)) else name)
+        word, number = stem, 2
         while word.lower() in taken:
-            word, number = f"{_word(name)}_{number}", number + 1
+            word, number = f"{stem}_{number}", number + 1
         taken.add(word.lower())
         image = folder / f"{word}{format.suffixes[0]}"
         stack.enter_context(atomic_path(image)).write_bytes(data)

@@ -523,6 +523,10 @@ def test_images_within_a_model_lie_beside_the_stage_and_feed_the_surface(tmp_pat
     assert value(surface, "opacityThreshold") == 0.25
     files = {"a.usdc", "a_textures", *(f"{n}.png" for n in ("bright", "colour", "dark", "leaning", "metal_rough"))}
     assert {path.name for path in tmp_path.rglob("*")} == files
+    (opened,) = load_model(tmp_path / "a.usdc").materials
+    for image, stored in ((opened.image, colour), (opened.normal_image, normals), (opened.emission_image, bright)):
+        assert isinstance(image, Path)
+        assert image.read_bytes() == stored.data
 
 
 def test_sections_have_their_own_colours_and_share_materials(tmp_path: Path) -> None:
