@@ -27,6 +27,7 @@ from sinew.sim.export.formats import SCENE_FORMATS, Characters, GlbOptions
 from sinew.sim.export.scene.recording import CameraTrack, SceneRecording, Topology, Track
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.scene.transform import Transform, node_matrix
+from tests.permissions import OWN
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1800)]
 
@@ -40,7 +41,7 @@ CAMERA = CameraTrack(
 
 
 def recorded(sample: Path, folder: Path) -> SceneRecording:
-    scene = as_drawn(opened(sample), None)
+    scene = as_drawn(opened(sample, OWN), None)
     with headless() as context:
         run = SceneRun(context, scene)
         try:
