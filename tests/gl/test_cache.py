@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -501,6 +501,7 @@ def test_random_scrubs_edits_and_drags_show_the_same_bits(context: Context, shee
 
     @settings(max_examples=walks, deadline=None, derandomize=True, database=None)
     @given(st.lists(st.tuples(st.sampled_from(WALKS), st.integers(0, last), st.integers(0, 2)), max_size=14))
+    @example([("edit", 0, 2), ("fill", 1, 0)])  # pins at a height of -0
     def walk(moves: list[tuple[str, int, int]]) -> None:
         run, current, seen = CachedRun(context, sheet, budget=9 * 24 * 1024), 0, {}
         for move, step, scene in moves:

@@ -58,8 +58,11 @@ INFLUENCES = 8
 TARGET_BYTES = 1 << 29
 """Maximum size of the differences of all blend shapes [bytes]."""
 
-DUAL_QUATERNION = 2, 3
-"""Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
+DUAL_QUATERNION = {
+    2: "asks for dual quaternions; choose them in the inspector.",
+    3: "mixes dual quaternions and linear blending by vertex, which is not supported; choose one in the inspector.",
+}
+"""What is said of skinning methods of a file."""
 
 
 def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
@@ -174,7 +177,7 @@ class _Reader:
                 placed.rest_weights += hat_weights(np.array([shape["weight"]]), shape["targets"])[0].tolist()
             self._model.meshes.append(placed)
         if mesh["skin"] and mesh["skin"]["method"] in DUAL_QUATERNION:
-            note = "asks for dual quaternions; choose them in the inspector."
+            note = DUAL_QUATERNION[mesh["skin"]["method"]]
             self._model.warnings.append(f"The skin of {printable(mesh['name'] or str(number))!r} {note}")
         if mesh["skin"] and mesh.get("extra_skins"):
             self._model.warnings.append("Meshes with several skins follow the first one.")

@@ -16,7 +16,7 @@ from sinew.sim.maths.arrays import Bool, Float64
 from sinew.sim.skin.attachment import SurfaceAttachment, joined
 
 ORDER = np.dtype([("order", "f4")])
-FREE, AS_BEFORE, HERE = 0.0, 1.0, 2.0
+FREE, MOVED, HERE, AS_BEFORE = 0.0, 1.0, 2.0, 3.0
 
 ATTACHED = np.dtype([("corners", "f4", 3), ("height", "f4"), ("weights", "f4", 3), ("held", "f4")])
 
@@ -101,7 +101,7 @@ class ClothPins(Owner):
         self.arrive()
 
     def move(self, world_from_world: Float64, state: BufferTexture) -> None:
-        self._run(np.where(self.flags, AS_BEFORE, FREE), state, world_from_world)
+        self._run(np.where(self.flags, MOVED, FREE), state, world_from_world)
 
     @property
     def unattached(self) -> Bool:

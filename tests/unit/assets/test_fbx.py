@@ -1,5 +1,6 @@
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -229,14 +230,14 @@ def test_between_frames_vertices_are_where_ufbx_evaluates_them(name: str, later:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("later", ["0", "0.37"])
 def test_every_file_is_where_ufbx_evaluates_it(later: str, assets: Path) -> None:
-    """Of animated files whose objects are all shown: the boxes of ufbx contain hidden ones."""
+    """Of animated files whose objects are all shown (the boxes of ufbx contain hidden ones) in one skinning method."""
     count = 0
     for file in sorted((assets / "fbx").rglob("*.fbx")):
         try:
             model = load_model(file)
         except ModelError:
             continue
-        if model.clips and model.mesh.vertex_count and "hidden" not in "".join(model.warnings):
+        if model.clips and model.mesh.vertex_count and not re.search("hidden|mixes", "".join(model.warnings)):
             compare(file, 5e-4, later)
             count += 1
     print(f"{count} files")
