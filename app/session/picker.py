@@ -107,12 +107,15 @@ class ParticleMarks:
             self.hover(reference)
 
     def hover(self, reference: ParticleRef | None) -> None:
-        self._hovered = reference
+        """Highlights a particle; None, or a node that was removed since the image was drawn, highlights nothing."""
+        is_there = reference is not None and self._document.scene.has(reference.node)
+        self._hovered = reference if is_there else None
         self._show()
 
     def choose(self, chosen: Mapping[NodeId, tuple[int, ...]]) -> None:
-        """Selects particles; an empty mapping deselects all."""
-        self._chosen = {node_id: tuple(sorted(numbers)) for node_id, numbers in chosen.items() if numbers}
+        """Selects particles, except of nodes that were removed since; an empty mapping deselects all."""
+        has = self._document.scene.has
+        self._chosen = {node: tuple(sorted(numbers)) for node, numbers in chosen.items() if numbers and has(node)}
         self._show()
 
     def toggle(self, reference: ParticleRef) -> None:
@@ -125,9 +128,8 @@ class ParticleMarks:
             self.hover(None)
             self.choose({})
         elif change.kind is ChangeKind.NODES:
-            scene = self._document.scene
-            self.hover(self._hovered if self._hovered is not None and scene.has(self._hovered.node) else None)
-            self.choose({node_id: numbers for node_id, numbers in self._chosen.items() if scene.has(node_id)})
+            self.hover(self._hovered)
+            self.choose(self._chosen)
         elif change.ref is not None and (change.kind is ChangeKind.REMOVED or change.effect is Effect.REBUILD):
             owner = change.ref.owner
             if self._hovered is not None and self._hovered.node == owner:

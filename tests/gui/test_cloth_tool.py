@@ -72,6 +72,15 @@ def test_the_particle_under_the_mouse_is_marked(stage, qtbot):
     np.testing.assert_array_equal(picture(stage.editor), bare)
 
 
+def test_a_particle_of_a_node_that_was_removed_is_not_marked(stage):
+    gone = ParticleRef(stage.node, MIDDLE)
+    stage.editor.document.remove_node(stage.node)
+    settled(stage.editor)
+    stage.marks.hover(gone)  # as from an image that was drawn before
+    stage.marks.choose({stage.node: (MIDDLE,)})
+    assert stage.marks.hovered is None and stage.marks.chosen == {}
+
+
 def test_a_collider_in_front_hides_the_particles_behind_it(stage):
     stage.hover(MIDDLE)
     assert stage.marks.hovered is not None
