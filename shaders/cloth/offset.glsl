@@ -5,6 +5,10 @@
 
 uniform float u_one;               // 1: compilers take (a + b) - a for b
 
+// 1/254 in 16 bits: its products with numbers of 8 bits are exact. A rounded one differs between a product and a fused
+// multiply and add, and a particle would be apart from itself.
+const float REMAINDER_UNIT = 33026.0 / 8388608.0;
+
 // Distance to the next float32; 0 below 2^-103.
 vec3 last_place(vec3 position) {
     ivec3 bits = (floatBitsToInt(position) & 0x7f800000) - 0x0b800000;
@@ -14,7 +18,7 @@ vec3 last_place(vec3 position) {
 vec3 remainder_of(float code, vec3 position) {
     int whole = int(code);
     ivec3 parts = (ivec3(whole, whole + 128, whole + 32896) << ivec3(24, 16, 8)) >> 24;
-    return vec3(parts) * (last_place(position) * (1.0 / 254.0));
+    return vec3(parts) * (last_place(position) * REMAINDER_UNIT);
 }
 
 float remainder_code(vec3 remainder, vec3 position) {

@@ -78,7 +78,8 @@ def test_a_particle_of_a_node_that_was_removed_is_not_marked(stage):
     settled(stage.editor)
     stage.marks.hover(gone)  # as from an image that was drawn before
     stage.marks.choose({stage.node: (MIDDLE,)})
-    assert stage.marks.hovered is None and stage.marks.chosen == {}
+    assert stage.marks.hovered is None
+    assert stage.marks.chosen == {}
 
 
 def test_a_collider_in_front_hides_the_particles_behind_it(stage):

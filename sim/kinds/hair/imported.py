@@ -228,7 +228,7 @@ def _ridden(
     triangles = model.mesh.triangles
     of_triangle = np.where(
         alone[triangles].all(axis=1) & (strongest[triangles] == strongest[triangles[:, :1]]).all(axis=1),
-        strongest[triangles[:, 0]],
+        strongest[triangles[:, 0]].astype(np.int32),
         -1,
     )
     positions = model.mesh.positions.astype(np.float64)[triangles]

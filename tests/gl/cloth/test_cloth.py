@@ -334,7 +334,8 @@ def test_a_mirrored_sheet_has_mirrored_bits(context: Context, library: ShaderLib
     place = cloth.positions().reshape(11, columns, 3)
     mirrored = place[:, ::-1] * np.array([-1.0, 1.0, 1.0], np.float32)
     assert np.ptp(place[..., 2]) > 0.02
-    np.testing.assert_array_equal(place, mirrored)
+    # Compilers of cards contract one of two mirrored products with a sum.
+    np.testing.assert_allclose(place, mirrored, rtol=0, atol=0.0 if context.capabilities.is_software else 1e-3)
 
 
 @ON_BOTH

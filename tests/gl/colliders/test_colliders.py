@@ -24,7 +24,7 @@ from tests.oracles.sweep import sweep, swept_contact
 
 POINTS = 200  # points for each collider
 # Colliders of 0.05 to 2 m with aspects of up to 40 : 1 within 2 m of the origin, turning by up to 2 rad in a step.
-DISTANCE_ERROR = 2e-6
+DISTANCE_ERROR = 3e-6  # cards turn with less exact sines than a software renderer
 ERRORS = {"normal": 1e-4, "surface_velocity": 2e-3, "position": 1e-4, "previous": 1e-4, "velocity": 2e-3}
 HAIR = 1e-5
 

@@ -1,4 +1,5 @@
 import math
+import re
 from itertools import pairwise
 
 import msgspec
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from sinew.app.kinds.cloth.section import section_cloth, section_names
 from sinew.resources import path as resource
+from sinew.shaders import ROOT as SHADERS
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import upright_mesh
 from sinew.sim.characters.playing import world_from_model
@@ -448,3 +450,18 @@ def test_substeps_of_the_well_known_sheet(size: int, substeps: int) -> None:
     )  # fmt: skip
     found = settings.step_time / stability(build_cloth(settings), settings).h_max
     assert found == pytest.approx(substeps, abs=0.01 * substeps)
+
+
+def test_what_positions_cannot_hold_is_an_exact_product():
+    """Else a card that fuses it with a sum puts a particle apart from itself, and missing springs pull."""
+    text = (SHADERS / "cloth" / "offset.glsl").read_text(encoding="utf-8")
+    above, below = re.findall(r"REMAINDER_UNIT = ([\d.]+) / ([\d.]+);", text)[0]
+    unit = np.float32(above) / np.float32(below)
+    assert unit == np.float64(above) / np.float64(below)
+    assert unit * 254.0 == pytest.approx(1.0, abs=1e-6)
+    parts, places = np.arange(-127.0, 128.0, dtype=np.float32), np.spacing(np.float32([1e-3, 0.7, 100.0, 3e4]))
+    products = parts[:, None] * (places * unit)
+    assert products.dtype == np.float32
+    np.testing.assert_array_equal(
+        products, parts.astype(np.float64)[:, None] * places.astype(np.float64) * np.float64(unit)
+    )
