@@ -5,6 +5,7 @@ from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt, SignalIns
 from PySide6.QtGui import QColor, QDropEvent, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QApplication,
     QBoxLayout,
     QComboBox,
     QFrame,
@@ -84,6 +85,14 @@ class SearchField(QLineEdit):
             self.clear()
         else:
             super().keyPressEvent(event)
+
+
+def commit_typed(within: QWidget | None = None) -> None:
+    """Enters what is being typed in a field of a widget, by default of any, which keeps the focus."""
+    field = QApplication.focusWidget()
+    if isinstance(field, QLineEdit) and field.isModified() and (within is None or within.isAncestorOf(field)):
+        field.clearFocus()
+        field.setFocus()
 
 
 def choice_box(name: str, entries: Sequence[tuple[str, object]]) -> QComboBox:

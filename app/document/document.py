@@ -46,6 +46,7 @@ class Document(QObject):
     selection_changed = Signal(object)  # The new `Selection`
     title_changed = Signal()  # The path or the modified state changed
     history_changed = Signal()  # What undo and redo would do changed
+    history_moves = Signal()  # Before undo and redo: edits that were begun are finished
 
     def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +60,7 @@ class Document(QObject):
         self._ids = NodeIds(self.scene)
         self._is_applying = False
         self._was_modified = False
-        self.undo_stack = UndoHistory(self._show, self._on_history_changed)
+        self.undo_stack = UndoHistory(self._show, self._on_history_changed, self.history_moves.emit)
 
     # --- the project ----------------------------------------------------------------------------------
 

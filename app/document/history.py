@@ -107,17 +107,21 @@ class UndoHistory:
     Args:
         show: Method of the document that shows a scene.
         changed: Called when the entries, the place among them or the saved place changed.
+        begin: Called before undo and redo; may record an edit.
 
     Attributes:
         index: Number of entries that can be undone.
     """
 
-    def __init__(self, show: ShowScene, changed: Callable[[], None]) -> None:
-        self._show, self._changed = show, changed
+    def __init__(
+        self, show: ShowScene, changed: Callable[[], None], begin: Callable[[], object] = lambda: None
+    ) -> None:
+        self._show, self._changed, self._begin = show, changed, begin
         self._entries: list[SceneEdit | Macro] = []
         self.index = 0
         self._clean_index: int | None = 0
         self._macro: Macro | None = None
+        self._is_moving = False
 
     def count(self) -> int:
         return len(self._entries)
@@ -161,16 +165,20 @@ class UndoHistory:
     def undo(self) -> None:
         """Raises RuntimeError within a macro that has changed something."""
         self._refuse_in_macro()
+        self._begin()
         if self.can_undo:
-            self._entries[self.index - 1].undo(self._show)
+            with self._moving():
+                self._entries[self.index - 1].undo(self._show)
             self.index -= 1
             self._changed()
 
     def redo(self) -> None:
         """Raises RuntimeError as `undo` does."""
         self._refuse_in_macro()
+        self._begin()
         if self.can_redo:
-            self._entries[self.index].redo(self._show)
+            with self._moving():
+                self._entries[self.index].redo(self._show)
             self.index += 1
             self._changed()
 
@@ -186,6 +194,7 @@ class UndoHistory:
 
     def go(self, index: int) -> None:
         """Undoes or redoes entries until `index` of them can be undone; raises RuntimeError as `undo` does."""
+        self._begin()
         index = max(0, min(index, len(self._entries)))
         while self.index > index:
             self.undo()
@@ -193,7 +202,13 @@ class UndoHistory:
             self.redo()
 
     def record(self, edit: SceneEdit) -> None:
-        """Shows the scene of an edit and makes it an entry, or a part of the latest one."""
+        """Shows the scene of an edit and makes it an entry, or a part of the latest one.
+
+        Raises:
+            RuntimeError: During undo or redo, whose entries it would replace.
+        """
+        if self._is_moving:
+            raise RuntimeError(f"{edit.text!r} was made during undo or redo")
         edit.redo(self._show)
         if self._macro is not None:
             if not self._macro.edits or not self._macro.edits[-1].merge(edit):
@@ -235,6 +250,14 @@ class UndoHistory:
             latest.undo(self._show)
             self._drop_latest()
             self._changed()
+
+    @contextmanager
+    def _moving(self) -> Iterator[None]:
+        self._is_moving = True
+        try:
+            yield
+        finally:
+            self._is_moving = False
 
     def _refuse_in_macro(self) -> None:
         if self._macro is not None and self._macro.edits:

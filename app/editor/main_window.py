@@ -19,7 +19,7 @@ from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import QuestionBar, packed
+from sinew.widgets.parts import QuestionBar, commit_typed, packed
 from sinew.widgets.texts import label_text, menu_text, tip_text
 from sinew.widgets.theme import dress
 from sinew.widgets.viewport import Viewport
@@ -227,6 +227,7 @@ class WindowState(QObject):
         document.title_changed.connect(self._refresh_title)
         recent.changed.connect(self._refresh_recent)
         document.history_changed.connect(self._refresh_history)
+        document.history_moves.connect(commit_typed)
         self.refresh()
         self._refresh_title()
         self._refresh_recent()

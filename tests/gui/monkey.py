@@ -332,6 +332,7 @@ class Monkey:
 
     def _gone_to(self, index: int):
         stack = self._editor.document.undo_stack
+        self._editor.document.history_moves.emit()  # text that is typed becomes an entry
         while stack.index != index and not self._faults:
             before = stack.index
             (stack.undo if index < before else stack.redo)()

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Adds
@@ -485,3 +486,57 @@ def test_new_nodes_are_attached_to_the_selected_bone(posed):
         editor.window.actions_table[f"add.{entry_id}"].trigger()
         assert document.selected.attachment == Attachment(node=model, bone=bone), entry_id
         assert document.selected.transform.position == (0.0, 0.0, 0.0)
+
+
+def test_a_typed_value_is_an_entry_before_undo_and_before_its_row_goes(editor, qtbot):
+    document, (a, *_) = editor.document, balls(editor)
+    document.undo_stack.clear()
+    editor.window.activateWindow()
+    document.select(selection_of((a,)))
+
+    def half_typed(text):
+        field = row_of(editor, "collider", "radius").editor.field
+        field.setFocus()
+        field.begin_edit()
+        QTest.keyClicks(field, text)
+        qtbot.waitUntil(lambda: QApplication.focusWidget() is field, timeout=60000)
+
+    def radius():
+        return document.scene.node(a).settings.radius
+
+    before = radius()
+    half_typed("0.25")
+    document.undo_stack.undo()  # undoes what was typed
+    assert (radius(), document.undo_stack.count(), document.undo_stack.index) == (before, 1, 0)
+    half_typed("0.3")
+    document.undo_stack.go(0)
+    assert (radius(), document.undo_stack.count(), document.undo_stack.index) == (before, 1, 0)
+    half_typed("0.75")
+    editor.panels.inspector.rebuild()
+    assert radius() == 0.75
+    assert row_of(editor, "collider", "radius").value == 0.75
+    half_typed("0.5")
+    document.remove_node(a)
+    settled(editor)
+    assert not document.scene.has(a)
+
+
+def test_no_edit_is_made_during_undo(editor):
+    document, (a, b, *_) = editor.document, balls(editor)
+    document.set_value(ParamRef(a, "collider", "radius"), 0.25)
+    document.undo_stack.clear()
+    document.select(selection_of((a,)))
+    document.remove_node(a)
+    refused = []
+
+    def edit(_selection):
+        with pytest.raises(RuntimeError, match="during undo or redo"):
+            document.set_value(ParamRef(b, "collider", "radius"), 0.125)
+        refused.append(True)
+
+    document.selection_changed.connect(edit)
+    document.undo_stack.undo()
+    document.selection_changed.disconnect(edit)
+    assert refused
+    assert document.undo_stack.index == 0
+    assert document.scene.has(a)

@@ -37,7 +37,7 @@ from sinew.widgets.inspector.sections import (
     model_sections,
     world_placement,
 )
-from sinew.widgets.parts import packed
+from sinew.widgets.parts import commit_typed, packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider, loaded_model
 
 _STATES = {
@@ -249,6 +249,7 @@ class Inspector(QWidget):
             panel.forget()
 
     def rebuild(self) -> None:
+        commit_typed(self._tree)  # while its row is there
         self._rebuild_timer.stop()
         self._forget()
         self._head.hide()
