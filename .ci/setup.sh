@@ -101,8 +101,8 @@ install_packages() {
 # What only some formats need, ready made or not at all; without it everything else works.
 install_optional_packages() {
     local extra
-    pip_install --no-build-isolation --only-binary :all: -e '.[export,fbx]' && return
-    for extra in fbx usd abc exr video; do
+    pip_install --no-build-isolation --only-binary :all: -e '.[export,fbx,weights]' && return
+    for extra in fbx usd abc exr video weights; do
         pip_install --no-build-isolation --only-binary :all: -e ".[$extra]" || say "going on without what '$extra' needs"
     done
 }

@@ -525,7 +525,9 @@ def _files_of(scene: Scene) -> tuple[object, ...]:
     return tuple(
         (
             node.id, KINDS[node.kind].part(Files).used(node.settings),
-            (node.settings.motions, node.settings.humanoid) if isinstance(node.settings, ModelSettings) else (),
+            (node.settings.motions, node.settings.humanoid, node.settings.weights)
+            if isinstance(node.settings, ModelSettings)
+            else (),
         )
         for node in scene.nodes
     )  # fmt: skip

@@ -107,7 +107,7 @@ class Motions(QObject):
             settings = node.settings
             if not isinstance(settings, ModelSettings):
                 continue
-            model = self._store.model_at(settings.path) if settings.motions else None
+            model = self._store.file_model(node.id) if settings.motions else None
             if model is not None:
                 found = self._animated(model, settings) or self._files.assets.animated.get(node.id)
                 if found is not None:

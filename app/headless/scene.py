@@ -20,6 +20,7 @@ from sinew.sim.characters.materials import MissingImage, missing_images, missing
 from sinew.sim.characters.motions import animated_model
 from sinew.sim.characters.playing import active_clip, playing_length
 from sinew.sim.characters.settings import ModelSettings, MotionFile
+from sinew.sim.characters.weights import weighted
 from sinew.sim.kinds import KINDS, scene_end
 from sinew.sim.kinds.contract import Files, FileUse
 from sinew.sim.scene.playback import LENGTH, play_range
@@ -156,7 +157,10 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
         for use in KINDS[node.kind].part(Files).used(node.settings):
             if use.content == "character":
                 _require(path, node, use)
-                models[node.id] = by_path.get(use.path) or by_path.setdefault(use.path, loaded(Path(use.path)))
+                read = by_path.get(use.path) or by_path.setdefault(use.path, loaded(Path(use.path)))
+                stored = node.settings.weights if isinstance(node.settings, ModelSettings) else ()
+                models[node.id], fault = weighted(read, stored)
+                print_warnings(path, [f"{node.name}: {fault}"] if fault else [])
     return models
 
 

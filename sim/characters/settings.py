@@ -8,6 +8,7 @@ from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.deformers.settings import AnyDeformer
 from sinew.sim.characters.modifiers.settings import MODIFIERS_MAX, AnyModifier, FootPlanting
+from sinew.sim.characters.weights import SkinWeights
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import STRIPS_MAX, Strip
@@ -211,6 +212,10 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     skinning: Annotated[SkinningMethod, param(
         "How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE,
     )] = SkinningMethod.LBS  # fmt: skip
+    weights: Annotated[tuple[SkinWeights, ...], msgspec.Meta(max_length=1), param(
+        "Weights of the bones instead of those of the file.", group="Skinning", role=Role.HIDDEN, effect=Effect.POSE,
+        bounded=False, sparse=True,
+    )] = ()  # fmt: skip
     clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""
     motions: Annotated[tuple[MotionFile, ...], _animation(
         "Files whose clips the character plays.", role=Role.HIDDEN, bounded=False, sparse=True,

@@ -70,3 +70,29 @@ class Occlusion:
         y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
         found: npt.NDArray[np.bool_] = depths > self.depths[y, x] + slack
         return found
+
+
+class BrushedPoints:
+    """Points under a brush.
+
+    Args:
+        pairs: Neighbours, whose distances tell how far behind what is drawn a point still counts, shape (E, 2).
+    """
+
+    def __init__(self, pairs: npt.NDArray[np.integer]) -> None:
+        self._pairs = pairs
+
+    def look(self, positions: Float64, cover: Occlusion | None) -> None:
+        """Sets the current positions in the world [m], shape (P, 3), and what may hide them; before the first dab."""
+        self._positions, self._cover = positions, cover
+        corners = positions[self._pairs]
+        self._slack = float(np.median(np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1))) if len(corners) else 0.0
+
+    def shares(self, dab: BrushStroke) -> Float64:
+        """Returns how far the brush changes each point, 0 to 1, shape (P,)."""
+        pixels, scale, depths = dab.pixels(self._positions)
+        shares = np.where(scale > 0.0, falloff(dab.distances(pixels) / dab.radius), 0.0)
+        if self._cover is not None:
+            slack = 0.5 * self._slack + 2.0 / np.maximum(scale, 1e-9)
+            shares[self._cover.hides(pixels, depths, slack)] = 0.0
+        return shares

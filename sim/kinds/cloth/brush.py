@@ -7,7 +7,7 @@ from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.points import nearest_vertices
-from sinew.sim.scene.brush import SMOOTHING, BrushStroke, Occlusion, falloff
+from sinew.sim.scene.brush import SMOOTHING, BrushedPoints, BrushStroke, Occlusion
 
 _NEARLY = 0.999
 """Part of the largest value from which on a distance is unlimited."""
@@ -29,14 +29,14 @@ class MapBrush:
         # A cloth that is held cannot move further than about twice its size, so that more is no limit.
         self._largest = min(self._range.hi, 2.0 * model.extent if self._range.unit else np.inf)
         self._pairs = model.springs.of_kind(SpringKind.STRUCTURAL).pairs
+        self._points = BrushedPoints(self._pairs)
         self._degrees = np.maximum(np.bincount(self._pairs.ravel(), minlength=len(places)), 1)
         self._images = np.full(len(places), -1, np.intp)
 
     def look(self, positions: Float64, cover: Occlusion | None, *, mirror: bool) -> None:
         """Sets the current positions in the world [m], shape (P, 3), and what may hide them; before the first dab."""
-        self._positions, self._cover, self._mirror = positions, cover, mirror
-        corners = positions[self._pairs]
-        self._slack = float(np.median(np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1))) if len(corners) else 0.0
+        self._points.look(positions, cover)
+        self._mirror = mirror
 
     def add(self, dab: BrushStroke, amount: float) -> None:
         rows, shares = self._under(dab)
@@ -59,11 +59,7 @@ class MapBrush:
 
     def _under(self, dab: BrushStroke) -> tuple[Intp, Float64]:
         """Returns the particles that the brush changes, and how far."""
-        pixels, scale, depths = dab.pixels(self._positions)
-        shares = np.where(scale > 0.0, falloff(dab.distances(pixels) / dab.radius), 0.0)
-        if self._cover is not None:
-            slack = 0.5 * self._slack + 2.0 / np.maximum(scale, 1e-9)
-            shares[self._cover.hides(pixels, depths, slack)] = 0.0
+        shares = self._points.shares(dab)
         if self._mirror:
             rows = np.flatnonzero(shares)
             np.maximum.at(shares, self._mirrored(rows), shares[rows])
