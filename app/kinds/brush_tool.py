@@ -92,6 +92,10 @@ class BrushTool(Tool, Generic[B]):
     def target(self, node: Node, system: Any, brush: B, *, shift: bool) -> BrushTarget | None:
         pass
 
+    def system_of(self, node: Node) -> Any:
+        """Returns what is brushed of a node; None if it is not there yet."""
+        return self._context.system(node.id)
+
     # --- the brush ------------------------------------------------------------------------------------
 
     @property
@@ -158,7 +162,7 @@ class BrushTool(Tool, Generic[B]):
         node = self._context.selected(self._kind)
         if node is None or node.id not in self._document.scene.shown & self._document.scene.unlocked:
             return None, None
-        system = self._context.system(node.id)
+        system = self.system_of(node)
         return node, system if system is not None and self.is_brushable(system) else None
 
     def _on_selected(self, *_: object) -> None:

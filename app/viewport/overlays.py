@@ -9,7 +9,6 @@ from sinew.app.session.frame_info import FrameInfo
 from sinew.app.session.playback import Playback
 from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.characters.comparison import ComparisonStatistics
-from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.kinds.contract import ColourKey, Panel
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.scene.scene import VIEW, ParamRef
@@ -21,11 +20,8 @@ from sinew.widgets.start_page import StartPage, TourCard
 from sinew.widgets.viewport import Viewport
 
 MARGIN = 10
-METHOD_NAMES = {
-    SkinningMethod.LBS: "Linear blend",
-    SkinningMethod.DQS: "Dual quaternions",
-    SkinningMethod.DQS_SCALE: "Dual quaternions with scale",
-}
+METHODS = "Linear blend", "Dual quaternions"
+SHORT = {"Linear blend": "LBS", "Dual quaternions": "DQS", "Dual quaternions with scale": "DQS"}
 
 
 class ViewportOverlays(QObject):
@@ -101,16 +97,8 @@ class ViewportOverlays(QObject):
 
     def _side_texts(self) -> tuple[str, str]:
         compared = [sides for room in self._rooms if (sides := room.sides()) is not None]
-        if self._active.node is not None or not compared:
-            compared.insert(0, (METHOD_NAMES[SkinningMethod.LBS], METHOD_NAMES[self._rival()]))
-        left, right = zip(*compared, strict=True)
+        left, right = zip(*(compared or [METHODS]), strict=True)
         return ", ".join(left), ", ".join(right)
-
-    def _rival(self) -> SkinningMethod:
-        """Returns the method that linear blend skinning is compared with."""
-        node = self._active.node
-        with_scale = node is not None and model_settings(node).skinning is SkinningMethod.DQS_SCALE
-        return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
 
     def place(self) -> None:
         width, height = self._viewport.width(), self._viewport.height()
@@ -132,7 +120,8 @@ class ViewportOverlays(QObject):
     def _on_drawn(self, drawn: FrameInfo) -> None:
         self.gizmo.set_rotation(self._document.view_state.camera.rotation())
         if self._document.scene.view.comparison is SkinningComparison.DIFFERENCE:
-            self.legend.show_ramp(Ramp.VIRIDIS, "Distance LBS – DQS", 0.0, drawn.difference_scale or 1.0, "m")
+            left, right = (SHORT.get(side, side) for side in self._side_texts())
+            self.legend.show_ramp(Ramp.VIRIDIS, f"Distance {left} – {right}", 0.0, drawn.difference_scale or 1.0, "m")
             self.legend.move(MARGIN, self._viewport.height() - self.legend.height() - MARGIN)
         elif self._legend() != self._shown_key:
             self.refresh()
@@ -141,7 +130,7 @@ class ViewportOverlays(QObject):
 
     def _rows(self, drawn: FrameInfo) -> list[tuple[str, str]]:
         counts = self._count_rows(drawn) if self._document.scene.view.statistics else []
-        return counts + comparison_rows(drawn.comparison, drawn.unit_scale)
+        return counts + comparison_rows(drawn.comparison, drawn.unit_scale, self._side_texts())
 
     def _count_rows(self, drawn: FrameInfo) -> list[tuple[str, str]]:
         engine = self._client.engine
@@ -163,13 +152,15 @@ class ViewportOverlays(QObject):
         return rows
 
 
-def comparison_rows(statistics: ComparisonStatistics | None, unit_scale: float = 1.0) -> list[tuple[str, str]]:
-    """Returns rows with distance and volume of both skinning methods; `unit_scale` is in metres per model unit."""
+def comparison_rows(
+    statistics: ComparisonStatistics | None, unit_scale: float = 1.0, sides: tuple[str, str] = METHODS
+) -> list[tuple[str, str]]:
+    """Returns rows with distance and volume of both sides; `unit_scale` is in metres per model unit."""
     if statistics is None:
         return []
     return [
         ("Largest distance", f"{unit_scale * statistics.maximum:.4g} m"),
         ("Mean distance", f"{unit_scale * statistics.mean:.4g} m"),
-        ("Volume LBS", f"{statistics.lbs_volume_change:+.2%}"),
-        ("Volume DQS", f"{statistics.dqs_volume_change:+.2%}"),
+        (f"Volume {SHORT.get(sides[0], sides[0])}", f"{statistics.lbs_volume_change:+.2%}"),
+        (f"Volume {SHORT.get(sides[1], sides[1])}", f"{statistics.dqs_volume_change:+.2%}"),
     ]

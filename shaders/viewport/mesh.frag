@@ -55,6 +55,9 @@ in float v_scalar;
 #ifdef VERTEX_COLOUR
 in vec4 v_colour;
 #endif
+#ifdef SCALAR_COLOUR
+in vec4 v_shown_colour;
+#endif
 out vec4 o_colour;
 
 // Unit normal turned towards the viewer on back faces; never NaN for a zero normal. That of the face where it is FLAT.
@@ -128,6 +131,9 @@ void main() {
     vec3 ramp = texture(u_ramp, vec2(clamp(v_scalar * u_ramp_scale, 0.0, 1.0) * (255.0 / 256.0) + 0.5 / 256.0, 0.5)).rgb;
     float form = 0.62 + 0.38 * max(dot(normal, direction_to_eye(v_position)), 0.0);
     o_colour = vec4(ramp * form, 1.0);
+#elif defined(SCALAR_COLOUR)
+    float form = 0.62 + 0.38 * max(dot(normal, direction_to_eye(v_position)), 0.0);
+    o_colour = vec4(v_shown_colour.rgb * form, 1.0);
 #elif defined(UNLIT)
     o_colour = vec4(image_from_linear(base.rgb + u_emission), opacity);
 #elif defined(TOON)

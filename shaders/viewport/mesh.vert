@@ -1,7 +1,7 @@
 #version 330 core
 // Surface of a character from the skinned-vertex buffer.
 // Inputs: position and normal in model space (skinned), texture coordinate, optional scalar for the ramps or
-// the part of the light that strands let through to their roots.
+// the part of the light that strands let through to their roots, or a colour that is shown instead of the material.
 // Outputs: the same in world space [m].
 
 #include "viewport/frame.glsl"
@@ -23,6 +23,10 @@ in float a_scalar;
 #ifdef SCALAR_DIFFERENCE
 in vec4 a_other_position;
 #endif
+#ifdef SCALAR_COLOUR
+in vec4 a_shown_colour;
+out vec4 v_shown_colour;
+#endif
 
 out vec3 v_position;
 out vec3 v_normal;
@@ -36,6 +40,9 @@ void main() {
     v_texcoord = u_texture_origin_bottom ? vec2(a_texcoord.x, 1.0 - a_texcoord.y) : a_texcoord;
 #ifdef VERTEX_COLOUR
     v_colour = a_colour;
+#endif
+#ifdef SCALAR_COLOUR
+    v_shown_colour = a_shown_colour;
 #endif
     v_scalar = 0.0;
 #if defined(SCALAR_WEIGHT) || defined(ROOT_SHADE)

@@ -10,6 +10,7 @@ from sinew.sim.assets.build_skeleton import Joints, build_joints, unique_names
 from sinew.sim.assets.clip import CurveClip, FrameClip, UniformClip, frame_step
 from sinew.sim.assets.faults import ElementFault, quoted
 from sinew.sim.assets.formats import MODEL_FORMATS
+from sinew.sim.assets.influences import Influences, with_influences
 from sinew.sim.assets.materials import build_materials
 from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Mesh, Palette, Skeleton, Skin, Targets
 from sinew.sim.assets.raw import ModelError, RawClip, RawModel, RawSkin, RawTrack, RawVertices, reading
@@ -338,7 +339,7 @@ def _built(raw: RawModel) -> CharacterModel:
     if raw.skins and skin is not None and joints is not None:
         mesh, skin = rebased(mesh, skin, joints.skeleton, raw)
     rig = ordered(raw.rig, joints.skeleton.names, notes) if joints is not None else raw.rig
-    return CharacterModel(
+    model = CharacterModel(
         path=raw.path,
         format=raw.format,
         dialect=raw.dialect,
@@ -356,3 +357,7 @@ def _built(raw: RawModel) -> CharacterModel:
         cameras=tuple(raw.cameras),
         lights=tuple(raw.lights),
     )
+    if raw.changed is None or model.skeleton is None:
+        return model
+    joints_of, weights = raw.changed
+    return with_influences(model, Influences(joints_of.astype(np.intp), weights.astype(np.float64)))

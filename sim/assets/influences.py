@@ -1,9 +1,24 @@
+import dataclasses
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 
-from sinew.sim.assets.model import Mesh, Skin
+from sinew.sim.assets.model import CharacterModel, Mesh, Palette, Skeleton, Skin
 from sinew.sim.maths.arrays import Bool, Float64, Int64, Intp
+
+INFLUENCES_MAX = 8
+
+SAME_BINDING = 1e-5
+"""Tolerance of inverse bind matrices that count as equal, relative to the largest entry."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Influences:
+    """Joints and weights of each vertex, (V, K) each; each row of weights sums to 1."""
+
+    joints: Intp  # Of the skeleton
+    weights: Float64
 
 
 def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> Int64:
@@ -60,3 +75,71 @@ def reach_of(mesh: Mesh) -> tuple[Float64, Float64]:
                 lowest[own] += np.minimum(moves, 0.0)
                 highest[own] += np.maximum(moves, 0.0)
     return lowest, highest
+
+
+def influences_in(model: CharacterModel) -> Influences | None:
+    """Returns joints and weights of a model; None without a skin."""
+    skin = model.skin
+    if skin is None:
+        return None
+    weights = skin.weights.astype(np.float64)
+    return Influences(skin.joints_of(skin.joints).astype(np.intp), weights / weights.sum(axis=1, keepdims=True))
+
+
+def merged(found: Influences) -> tuple[Intp, Float64]:
+    """Returns joints and weights, strongest first; a joint occurs once in each row."""
+    joints, weights = found.joints, found.weights.copy()
+    for slot in range(1, joints.shape[1]):
+        for earlier in range(slot):
+            same = joints[:, slot] == joints[:, earlier]
+            weights[:, earlier] += np.where(same, weights[:, slot], 0.0)
+            weights[same, slot] = 0.0
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES_MAX]
+    return np.take_along_axis(joints, order, 1), np.take_along_axis(weights, order, 1)
+
+
+def with_influences(model: CharacterModel, found: Influences) -> CharacterModel:
+    """Returns a model whose skin has these weights; raises ValueError if its parts are bound in different ways."""
+    assert model.skeleton is not None
+    entries = entries_of(model)
+    if entries is None:
+        raise ValueError("parts of the model are bound to the same bones in different ways")
+    entry_of, palette = entries
+    joints, weights = merged(found)
+    count = max(int((weights > 0.0).sum(axis=1).max(initial=1)), 1)
+    width = 4 if count <= 4 else INFLUENCES_MAX
+    shape = len(joints), width
+    made_joints, made_weights = np.zeros(shape, np.uint16), np.zeros(shape, np.float32)
+    used = min(width, joints.shape[1])
+    made_joints[:, :used] = np.where(weights > 0.0, entry_of[joints], 0)[:, :used]
+    made_weights[:, :used] = weights[:, :used]
+    return dataclasses.replace(model, skin=Skin(made_joints, made_weights, count, palette))
+
+
+def entries_of(model: CharacterModel) -> tuple[Intp, Palette | None] | None:
+    """Returns the palette entry of each joint, shape (B,), and the palette; None if a joint is bound in two ways."""
+    skeleton, palette = model.skeleton, model.skin.palette if model.skin is not None else None
+    assert skeleton is not None
+    if palette is None:
+        return np.arange(skeleton.joint_count), None
+    return _completed(skeleton, palette)
+
+
+def _completed(skeleton: Skeleton, palette: Palette) -> tuple[Intp, Palette] | None:
+    entry_of = np.full(skeleton.joint_count, -1, np.intp)
+    entry_of[palette.entry_joints[::-1]] = np.arange(len(palette.entry_joints))[::-1]
+    own = palette.bind_from_mesh
+    apart = np.abs(own - own[entry_of[palette.entry_joints]]).max(initial=0.0)
+    if apart > SAME_BINDING * np.abs(own).max(initial=1.0):
+        return None
+    others = np.flatnonzero(entry_of < 0)
+    if not len(others):
+        return entry_of, palette
+    first = palette.entry_joints[0]
+    model_from_mesh = skeleton.model_from_bind[first] @ own[0]
+    entry_of[others] = len(own) + np.arange(len(others))
+    return entry_of, Palette(
+        np.concatenate([palette.entry_joints, others]),
+        np.concatenate([own, skeleton.bind_from_model[others] @ model_from_mesh]),
+        np.concatenate([palette.centres, skeleton.model_from_bind[others, :3, 3]]),
+    )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sinew.sim.animation.evaluate import bind_pose, root_motion
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.influences import joint_boxes, reach_of
-from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel
+from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Skin
 from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
 from sinew.sim.characters.expressions import expression_weights
@@ -73,6 +73,7 @@ class Character(Owner):
         animated_pose: Without turns of simulated joints; without a skeleton it holds only the deformation of the
             surface.
         world_from_model: Shape (4, 4).
+        former: Weights of before, which the comparison of methods shows instead of another method; see `compare_with`.
         root_covers: Area of the strands that grow on an area of the skin at each vertex, (V,), by their visible node.
     """
 
@@ -88,6 +89,7 @@ class Character(Owner):
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
         self.root_covers: dict[NodeId, Float64] = {}
+        self.former: Skin | None = None
         self._bind_pose = self.animated_pose
         self._turns: dict[NodeId, JointTurns] = {}
         # In other models the palette of the bind pose may differ from the identity, or morph weights from 0.
@@ -100,6 +102,7 @@ class Character(Owner):
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._is_outdated = False
+        self._shown_skin: Skin | None = None
         self._node: Node | None = None
         self._modifiers = BoneModifiers(model)
         self._places = WorldTransforms(Scene(), {})
@@ -160,9 +163,33 @@ class Character(Owner):
             buffers = finish(upload_skinning(self._context, self._prepared.records))
             model = self.model
             self.secondary = self.owns(SkinnedMesh(self._context, self._library, model.mesh, model.skin, buffers))
-        self.primary.skin(pose, SkinningMethod.LBS, turns)
+            if (other := self.former or self._shown_skin) is not None:
+                self.secondary.reweigh(other)
         self.secondary.name = self.primary.name
-        self.secondary.skin(pose, method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS, turns)
+        if self.former is not None:
+            first = second = method
+        else:
+            first, second = SkinningMethod.LBS, SkinningMethod.DQS
+            second = method if method is SkinningMethod.DQS_SCALE else second
+        self.primary.skin(pose, first, turns)
+        self.secondary.skin(pose, second, turns)
+
+    def show_weights(self, skin: Skin | None) -> None:
+        """Skins with other weights until the model is replaced; None restores its own."""
+        self._shown_skin, shown = skin, skin or self.model.skin
+        if shown is not None:
+            self.primary.reweigh(shown)
+            if self.secondary is not None and self.former is None:
+                self.secondary.reweigh(shown)
+
+    def compare_with(self, former: Skin | None) -> None:
+        """Compares with weights of before instead of another method; None compares methods."""
+        if former is self.former:
+            return
+        self.former, other = former, former or self._shown_skin or self.model.skin
+        if self.secondary is not None and other is not None:
+            self.secondary.reweigh(other)
+            self.primary.invalidate()
 
     # --- turns of simulated joints ----------------------------------------------------------------------
 

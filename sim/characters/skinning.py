@@ -226,7 +226,7 @@ class SkinnedMesh(Owner):
         self.rest, self.vertices = self.owns(buffers.rest), self.owns(buffers.vertices)
         self.write_count = 0
         self.name = ""
-        self._kernels: dict[tuple[SkinningMethod, bool, int], Kernel] = {}
+        self._kernels: dict[tuple[SkinningMethod, bool, int, int], Kernel] = {}
         self._applied: tuple[object, ...] | None = (None,)
         self._mesh, self._skin = mesh, skin
         self._warps: WarpBuffers | None = None
@@ -235,12 +235,30 @@ class SkinnedMesh(Owner):
             self._morphs = self.owns(MorphBuffers(context, mesh.targets, buffers.deltas))
         self._influences = None if buffers.influences is None else self.owns(buffers.influences)
         self._palette = self.owns(TexelBuffer(context, 16, usage="stream", label="skinning palette"))
-        streams = [Stream(self.rest)]
-        if skin is not None and self._influences is not None:
-            self._joint_count = int(skin.joints.max(initial=0)) + (skin.joints.size > 0)
-            streams.append(Stream(self._influences))
-        self._source = self.owns(VertexArray(context, streams, label="skinning source"))
+        self._source = self.owns(self._make_source())
         self.deforms = self._influences is not None or self._morphs is not None
+
+    def _make_source(self) -> VertexArray:
+        streams = [Stream(self.rest)]
+        if self._skin is not None and self._influences is not None:
+            self._joint_count = int(self._skin.joints.max(initial=0)) + (self._skin.joints.size > 0)
+            streams.append(Stream(self._influences))
+        return VertexArray(self.context, streams, label="skinning source")
+
+    def reweigh(self, skin: Skin) -> None:
+        """Replaces the weights; the vertices follow with the next `skin`."""
+        records, self._skin = influence_records(skin), skin
+        if self._influences is not None and self._influences.dtype == records.dtype:
+            self._influences.write(records)
+            self._joint_count = int(skin.joints.max(initial=0)) + (skin.joints.size > 0)
+        else:
+            if self._influences is not None:
+                self._influences.release()
+            self._source.release()
+            self._influences = self.owns(Buffer(self.context, records, label="skinning influences"))
+            self._source = self.owns(self._make_source())
+            self.deforms = True
+        self.invalidate()
 
     def skin(
         self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS, turns: Sequence[PaletteTurns] = ()
@@ -310,7 +328,8 @@ class SkinnedMesh(Owner):
 
     def _kernel(self, method: SkinningMethod, slot_count: int, *, is_warped: bool) -> Kernel:
         # No targets, few, or many.
-        key = method, is_warped, (slot_count > 0) + (slot_count > FEW)
+        count = min(max(self._skin.influence_max, 1), INFLUENCE_MAX) if self._skin is not None else 0
+        key = method, is_warped, (slot_count > 0) + (slot_count > FEW), count
         kernel = self._kernels.get(key)
         if kernel is None:
             defines: dict[str, object] = {
@@ -321,7 +340,6 @@ class SkinnedMesh(Owner):
             }
             inputs: list[Record | np.dtype] = [self.record]
             if self._influences is not None and self._skin is not None:
-                count = min(max(self._skin.influence_max, 1), INFLUENCE_MAX)
                 defines |= {"METHOD": SHADER_FUNCTIONS[method], "INFLUENCES": count}
                 inputs.append(self._influences.dtype)
             kernel = self._kernels[key] = Kernel(

@@ -2,27 +2,24 @@
 
 import base64
 import binascii
-import dataclasses
 import functools
 import hashlib
 import zlib
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import CharacterModel, Mesh, Palette, Skeleton, Skin
-from sinew.sim.maths.arrays import Float64, Intp
+from sinew.sim.assets.influences import INFLUENCES_MAX, Influences, entries_of, influences_in, merged, with_influences
+from sinew.sim.assets.model import CharacterModel, Mesh, Skin
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.points import nearest_vertices
 
 WHOLE = 65535
 """Sum of the stored weights of a vertex, and largest stored coordinate in the box around the mesh."""
 
-VERTICES_MAX, INFLUENCES_MAX, BONES_MAX = 1 << 24, 8, 65535
-SAME_BINDING = 1e-5
-"""Tolerance of inverse bind matrices that count as equal, relative to the largest entry."""
+VERTICES_MAX, BONES_MAX = 1 << 24, 65535
 
 
 class SkinWeights(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,14 +60,6 @@ class SkinWeights(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return f"{len(self.bones)} bones"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Influences:
-    """Joints and weights of each vertex, (V, K) each; each row of weights sums to 1."""
-
-    joints: Intp  # Of the skeleton
-    weights: Float64
-
-
 def topology_of(mesh: Mesh) -> str:
     found = hashlib.blake2b(mesh.triangles.astype("<u4").tobytes(), digest_size=12)
     found.update(str(mesh.vertex_count).encode())
@@ -83,13 +72,18 @@ def influences_of(stored: SkinWeights) -> tuple[npt.NDArray[np.uint16], npt.NDAr
     return joints, weights
 
 
-def influences_in(model: CharacterModel) -> Influences | None:
-    """Returns joints and weights of a model; None without a skin."""
-    skin = model.skin
-    if skin is None:
-        return None
-    weights = skin.weights.astype(np.float64)
-    return Influences(skin.joints_of(skin.joints).astype(np.intp), weights / weights.sum(axis=1, keepdims=True))
+def current_influences(model: CharacterModel, stored: tuple[SkinWeights, ...]) -> Influences:
+    """Returns the weights of a model with a skeleton: changed ones if they fit; all on the first joint without any."""
+    assert model.skeleton is not None
+    if stored and not fault_of(model, stored[0]):
+        places, whole = influences_of(stored[0])
+        bones = np.array([model.skeleton.index(name) for name in stored[0].bones], np.intp)
+        return Influences(bones[places], whole.astype(np.float64) / WHOLE)
+    found = influences_in(model)
+    if found is not None:
+        return found
+    shape = model.mesh.vertex_count, 1
+    return Influences(np.zeros(shape, np.intp), np.ones(shape))
 
 
 def packed(model: CharacterModel, found: Influences) -> SkinWeights:
@@ -111,18 +105,6 @@ def packed(model: CharacterModel, found: Influences) -> SkinWeights:
         weights=_encoded(whole),
         places=_encoded(np.clip(in_box, 0, WHOLE)),
     )
-
-
-def merged(found: Influences) -> tuple[Intp, Float64]:
-    """Returns joints and weights, strongest first; a joint occurs once in each row."""
-    joints, weights = found.joints, found.weights.copy()
-    for slot in range(1, joints.shape[1]):
-        for earlier in range(slot):
-            same = joints[:, slot] == joints[:, earlier]
-            weights[:, earlier] += np.where(same, weights[:, slot], 0.0)
-            weights[same, slot] = 0.0
-    order = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES_MAX]
-    return np.take_along_axis(joints, order, 1), np.take_along_axis(weights, order, 1)
 
 
 def quantised(weights: Float64) -> npt.NDArray[np.int64]:
@@ -149,7 +131,7 @@ def fault_of(model: CharacterModel, stored: SkinWeights) -> str:
     if missing := [name for name in stored.bones if model.skeleton.find(name) is None]:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         return f"the changed weights are not used: the model has no bone {missing[0]!r}{more}"
-    if _entries(model) is None:
+    if entries_of(model) is None:
         return "the changed weights are not used: parts of the model are bound to the same bones in different ways"
     return ""
 
@@ -160,28 +142,23 @@ def weighted(model: CharacterModel, stored: tuple[SkinWeights, ...]) -> tuple[Ch
         return model, ""
     if fault := fault_of(model, stored[0]):
         return model, fault
-    assert model.skeleton is not None
-    places, whole = influences_of(stored[0])
-    bones = np.array([model.skeleton.index(name) for name in stored[0].bones], np.intp)
-    return with_influences(model, Influences(bones[places], whole.astype(np.float64) / WHOLE)), ""
+    return with_influences(model, current_influences(model, stored)), ""
 
 
-def with_influences(model: CharacterModel, found: Influences) -> CharacterModel:
-    """Returns a model whose skin has these weights; raises ValueError if its parts are bound in different ways."""
+def shown_skin(model: CharacterModel, found: Influences) -> Skin:
+    """Returns a skin for the palette that the model has now; bones without an entry count as those above them."""
     assert model.skeleton is not None
-    entries = _entries(model)
-    if entries is None:
-        raise ValueError("parts of the model are bound to the same bones in different ways")
-    entry_of, palette = entries
-    joints, weights = merged(found)
-    count = max(int((weights > 0.0).sum(axis=1).max(initial=1)), 1)
-    width = 4 if count <= 4 else INFLUENCES_MAX
-    shape = len(joints), width
-    made_joints, made_weights = np.zeros(shape, np.uint16), np.zeros(shape, np.float32)
-    used = min(width, joints.shape[1])
-    made_joints[:, :used] = np.where(weights > 0.0, entry_of[joints], 0)[:, :used]
-    made_weights[:, :used] = weights[:, :used]
-    return dataclasses.replace(model, skin=Skin(made_joints, made_weights, count, palette))
+    parents, palette = model.skeleton.parents, model.skin.palette if model.skin is not None else None
+    entry_of = np.arange(model.skeleton.joint_count)
+    if palette is not None:
+        entry_of = np.full(model.skeleton.joint_count, -1, np.intp)
+        entry_of[palette.entry_joints[::-1]] = np.arange(len(palette.entry_joints))[::-1]
+        for level in model.skeleton.hierarchy.levels:
+            missing = level[(entry_of[level] < 0) & (parents[level] >= 0)]
+            entry_of[missing] = entry_of[parents[missing]]
+        entry_of = np.maximum(entry_of, 0)
+    width = found.joints.shape[1]
+    return Skin(entry_of[found.joints].astype(np.uint16), found.weights.astype(np.float32), width, palette)
 
 
 def taken_over(model: CharacterModel, stored: SkinWeights) -> tuple[SkinWeights, str]:
@@ -208,35 +185,6 @@ def taken_over(model: CharacterModel, stored: SkinWeights) -> tuple[SkinWeights,
     joints[rest, 0], weights[rest, 0] = bones[bones >= 0][0], 1.0
     note = f"{missing} bones of the changed weights are missing" if missing else ""
     return packed(model, Influences(np.maximum(joints, 0), weights / weights.sum(axis=1, keepdims=True))), note
-
-
-def _entries(model: CharacterModel) -> tuple[Intp, Palette | None] | None:
-    """Returns the palette entry of each joint, shape (B,), and the palette; None if a joint is bound in two ways."""
-    skeleton, palette = model.skeleton, model.skin.palette if model.skin is not None else None
-    assert skeleton is not None
-    if palette is None:
-        return np.arange(skeleton.joint_count), None
-    return _completed(skeleton, palette)
-
-
-def _completed(skeleton: Skeleton, palette: Palette) -> tuple[Intp, Palette] | None:
-    entry_of = np.full(skeleton.joint_count, -1, np.intp)
-    entry_of[palette.entry_joints[::-1]] = np.arange(len(palette.entry_joints))[::-1]
-    own = palette.bind_from_mesh
-    apart = np.abs(own - own[entry_of[palette.entry_joints]]).max(initial=0.0)
-    if apart > SAME_BINDING * np.abs(own).max(initial=1.0):
-        return None
-    others = np.flatnonzero(entry_of < 0)
-    if not len(others):
-        return entry_of, palette
-    first = palette.entry_joints[0]
-    model_from_mesh = skeleton.model_from_bind[first] @ own[0]
-    entry_of[others] = len(own) + np.arange(len(others))
-    return entry_of, Palette(
-        np.concatenate([palette.entry_joints, others]),
-        np.concatenate([own, skeleton.bind_from_model[others] @ model_from_mesh]),
-        np.concatenate([palette.centres, skeleton.model_from_bind[others, :3, 3]]),
-    )
 
 
 @functools.lru_cache(maxsize=16)

@@ -67,11 +67,12 @@ _EMITTED = ("u_own_light", "u_rim", "u_matcap")
 
 
 class Scalar(enum.Enum):
-    """Number per vertex that a surface shows; the value is the macro of the shader variant."""
+    """Number or colour per vertex that a surface shows; the value is the macro of the shader variant."""
 
     NONE = ""
     WEIGHT = "SCALAR_WEIGHT"
     DIFFERENCE = "SCALAR_DIFFERENCE"
+    COLOUR = "SCALAR_COLOUR"
 
 
 class Arrays(Protocol):

@@ -166,6 +166,7 @@ class SceneViews:
 
     def put_character(self, node: Node, view: CharacterView, world: World) -> None:
         """Takes ownership of a character and its view; the scene need not contain the node yet."""
+        view.take_over()
         self.remove(node.id)
         self.characters = {**self.characters, node.id: view.character}
         self.settle()
@@ -175,6 +176,10 @@ class SceneViews:
         entry.update((node, view.character, node.id in scene.simulated, node.id in scene.holders, world.assets), world)
         self._arrange()
         self.version += 1
+
+    def view_of(self, node_id: NodeId) -> View | None:
+        entry = self._entries.get(node_id)
+        return entry.view if entry is not None else None
 
     def remove(self, node_id: NodeId) -> None:
         entry = self._entries.pop(node_id, None)

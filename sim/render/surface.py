@@ -224,6 +224,7 @@ class MeshBuffers(Owner):
             if buffer is not None:
                 self.owns(buffer)
         self._edges: tuple[Spans, Buffer] | None = None
+        self.shown_colours: Buffer | None = None
 
     @classmethod
     def upload(cls, context: Context, mesh: Mesh) -> "Task[MeshBuffers]":
@@ -252,6 +253,16 @@ class MeshBuffers(Owner):
         """Sets one number per vertex for the colour ramp, shape (V,)."""
         self.scalars.write(np.ascontiguousarray(values, np.float32).view(SCALAR))
 
+    def set_colours(self, colours: npt.NDArray[np.float32]) -> None:
+        """Sets the colours that are shown instead of materials, sRGB, shape (V, 3); arrays made later have them."""
+        records = np.ones((len(colours), 4), np.float32)
+        records[:, :3] = colours
+        if self.shown_colours is None:
+            made = Buffer(self.context, records.view(COLOUR).ravel(), usage="dynamic", label="shown colours")
+            self.shown_colours = self.owns(made)
+        else:
+            self.shown_colours.write(records)
+
 
 class SurfaceArrays(Owner):
     """Skinned vertices and the static buffers of their mesh; `other` is compared with `skinned`."""
@@ -262,6 +273,9 @@ class SurfaceArrays(Owner):
         streams = [Stream(skinned), Stream(static.texcoords), Stream(static.scalars), Stream(other, rename=renamed)]
         if static.colours is not None:
             streams.append(Stream(static.colours))
+        if static.shown_colours is not None:
+            rename = {name: f"a_shown_{name}" for name in static.shown_colours.dtype.names or ()}
+            streams.append(Stream(static.shown_colours, rename=rename))
         self.triangles = self.owns(VertexArray(static.context, streams, indices=static.triangles, label="surface"))
         self._edges: VertexArray | None = None
 

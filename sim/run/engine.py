@@ -126,7 +126,7 @@ class Engine(Owner):
         self.context.bind_default_framebuffer()
         node = self._character_node(node_id)
         view: CharacterView = loaded(KINDS[node.kind].part(CharacterSource).view)(self.context, self.library)
-        yield from view.upload(prepared, images)
+        yield from view.upload(prepared, images, self.views.view_of(node_id))
         if self.views.scene.has(node_id):
             node = self._character_node(node_id)
             view.apply(node, view.character, self.world)

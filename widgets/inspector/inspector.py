@@ -298,6 +298,7 @@ class Inspector(QWidget):
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
             self._header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
+            self._head.show_node(node)
             local = PlacementSection("Local transform", "Relative to the parent, in the current frame")
             world = PlacementSection("World transform", "In the world, in the current frame")
             self._placements = (local, world)

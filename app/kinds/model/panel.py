@@ -1,8 +1,9 @@
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sinew.app.document.history import Gesture
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
@@ -10,16 +11,18 @@ from sinew.app.kinds.model.motion_list import MotionList, ask_motion
 from sinew.app.kinds.model.new_modifier import TOO_HIGH, add_ik, add_modifier, can_have_ik
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
+from sinew.app.kinds.model.weight_actions import WeightActions, WeightMaker
+from sinew.app.kinds.model.weight_tool import WeightPaint, WeightTool, can_paint
 from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.evaluation import BoneModifiers
-from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
-from sinew.sim.kinds.contract import Panel
+from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings, SkinningMethod, model_settings
+from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
 from sinew.widgets.inspector.head import InspectorNotice
-from sinew.widgets.parts import tool_button
+from sinew.widgets.parts import packed, tool_button
 from sinew.widgets.protocols import loaded_model
 
 
@@ -107,8 +110,17 @@ class WeightSliders:
 _IK_TIP = "Add a two-bone IK that moves this bone to a target, and two bones above it."
 
 
+METHOD_NAMES = {
+    SkinningMethod.LBS: "Linear blend",
+    SkinningMethod.DQS: "Dual quaternions",
+    SkinningMethod.DQS_SCALE: "Dual quaternions with scale",
+}
+
+
 class ModelPanel(Panel):
-    """Sliders of the morph targets and of the expressions of the selected model."""
+    """Weights of the selected model, and sliders of its morph targets and expressions."""
+
+    mouse = (("Paint weights of a bone", "Left drag with a brush"), ("Smooth weights with a brush", "Shift+Left drag"))
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context
@@ -116,13 +128,25 @@ class ModelPanel(Panel):
         self.targets = WeightSliders(context, "target_weights", limits, "morph targets", "solo_target")
         self.expressions = WeightSliders(context, "expressions", (0.0, 1.0), "expressions")
         self.unit = UnitQuestion(context)
-        self.head = self.unit.notice
+        self.weights = WeightTool(context)
+        self.maker = WeightMaker(context, self.weights)
+        self.tools = (self.weights,)
+        self.head = QWidget()
+        packed(QVBoxLayout(self.head), self.unit.notice, self.weights.bar)
+        reason = functools.partial(context.reason, "model")
+        paint = functools.partial(self.weights.toggle, WeightPaint.ADD)
+        tip, pick_tip = "Paint the weights of the selected bone, or stop.", "Select the bone that moves the skin most."
+        self.commands = (
+            Command("weights.paint", "Paint &Weights", tip, paint, (), reason),
+            Command("weights.pick", "Pick Bone under &Mouse", pick_tip, self.weights.pick, ("Q",), reason),
+        )
         self.textures = Textures(context)
         self._problems: Memo[str] = Memo()
         context.motions.mapping_asked.connect(lambda node_id, path: HumanoidMap(context, node_id, path).show())
 
     def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
         self.unit.follow(node)
+        self.weights.refresh()
         self.targets.follow(node)
         self.expressions.follow(node)
 
@@ -137,6 +161,8 @@ class ModelPanel(Panel):
         targets, sections = model.mesh.targets if model is not None else None, []
         if model is not None and model.skeleton is not None:
             sections.append(FormSection("Motions", [WidgetRow(lambda: MotionList(self._context, node))]))
+            if can_paint(model):
+                sections.append(self._weights(node, model))
         if model is None or targets is None or not targets.settable:
             return sections
         self.follow(node, None)
@@ -145,6 +171,14 @@ class ModelPanel(Panel):
             names = [expression.name for expression in model.rig.expressions]
             sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))
         return sections
+
+    def sides(self) -> tuple[str, str] | None:
+        node = self._context.active.node
+        if node is None:
+            return None
+        rival = model_settings(node).skinning
+        rival = rival if rival is SkinningMethod.DQS_SCALE else SkinningMethod.DQS
+        return self.weights.sides() or (METHOD_NAMES[SkinningMethod.LBS], METHOD_NAMES[rival])
 
     def add_entry(self, node: Node, cls: type[Any]) -> bool:
         model = loaded_model(self._context.store.status(node.id))
@@ -161,7 +195,13 @@ class ModelPanel(Panel):
             made.setToolTip(_IK_TIP if made.isEnabled() else TOO_HIGH)
             return made
 
-        return [FormSection("Modifiers", [WidgetRow(button)])]
+        sections = [FormSection("Modifiers", [WidgetRow(button)])]
+        if can_paint(model):
+            sections.append(self._weights(node, model))
+        return sections
+
+    def _weights(self, node: Node, model: CharacterModel) -> FormSection:
+        return FormSection("Weights", [WidgetRow(lambda: WeightActions(self.maker, node, model))])
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:  # noqa: ARG002
         model, bone = loaded_model(self._context.store.status(node.id)), self._context.document.selection.bone

@@ -91,9 +91,18 @@ class CharacterView(View):
     segments: "BoneSegments | None" = None  # None without a skeleton
 
     @abc.abstractmethod
-    def upload(self, prepared: "PreparedModel", images: "MipImages") -> Generator[None, None, None]:
+    def upload(
+        self, prepared: "PreparedModel", images: "MipImages", former: "View | None" = None
+    ) -> Generator[None, None, None]:
         """Uploads a model in small steps; if the generator is dropped, `Context.collect` deletes what it made.
+
+        Args:
+            former: The shown view of the node; of the same mesh and materials with another skin, they are shared until
+                `take_over`.
 
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
+
+    def take_over(self) -> None:
+        """Takes what is shared from the former view, which is released next."""

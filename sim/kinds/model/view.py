@@ -1,6 +1,7 @@
 import numpy as np
+import numpy.typing as npt
 
-from sinew.sim.assets.model import Bounds
+from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.prepared import BoneSegments, PreparedModel
 from sinew.sim.characters.settings import ModelSettings, section_list
@@ -8,7 +9,7 @@ from sinew.sim.characters.skinning import upload_skinning
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import Task
-from sinew.sim.kinds.contract import CharacterView, Counts, World
+from sinew.sim.kinds.contract import CharacterView, Counts, View, World
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.items import Item, Stage
@@ -37,7 +38,11 @@ _THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
 
 
 class ModelView(CharacterView):
-    """View of a model; the caller of `upload` owns the character."""
+    """View of a model; the caller of `upload` owns the character.
+
+    Attributes:
+        painted: What is shown of the vertices: numbers from 0 to 1, (V,), or colours, (V, 3); None for the materials.
+    """
 
     character: Character
 
@@ -54,14 +59,29 @@ class ModelView(CharacterView):
         self._surfaces = {False: Memo[SurfaceItem](), True: Memo[SurfaceItem]()}
         self._weight_joint: int | None = None  # -1 while the scalars are the shade of roots
         self._covers: tuple[Float64, ...] = ()
+        self.painted: npt.NDArray[np.float32] | None = None
+        self._lender: ModelView | None = None
+        self._has_given = False
 
-    def upload(self, prepared: PreparedModel, images: MipImages) -> Task[None]:
+    def upload(self, prepared: PreparedModel, images: MipImages, former: View | None = None) -> Task[None]:
         model, context = prepared.model, self._context
         buffers = yield from upload_skinning(context, prepared.records)
-        self._static = yield from MeshBuffers.upload(context, model.mesh)
-        self._materials = Materials(context, model, (yield from upload_images(context, images, model.materials)))
+        if isinstance(former, ModelView) and former.shares(model):
+            self._lender, self._static, self._materials = former, former._static, former._materials
+            self._weight_joint = -2  # other numbers are there
+        else:
+            self._static = yield from MeshBuffers.upload(context, model.mesh)
+            self._materials = Materials(context, model, (yield from upload_images(context, images, model.materials)))
         self.character = Character(context, self._library, prepared, buffers)
         self.segments = prepared.segments
+
+    def shares(self, model: CharacterModel) -> bool:
+        own = self.character.model
+        return own.mesh is model.mesh and own.materials is model.materials
+
+    def take_over(self) -> None:
+        if self._lender is not None:
+            self._lender._has_given, self._lender = True, None
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
         settings = node.settings
@@ -111,10 +131,23 @@ class ModelView(CharacterView):
         if len(weights):
             self._static.set_scalars(weights)
 
+    def paint(self, numbers: npt.NDArray[np.float32] | None) -> None:
+        """Shows `painted`; None ends that."""
+        self.painted, self._weight_joint, self._covers = numbers, -2, ()
+        if numbers is None or not len(numbers):
+            return
+        if numbers.ndim == 1:
+            self._static.set_scalars(numbers)
+            return
+        if self._static.shown_colours is None:
+            self._release_arrays()
+        self._static.set_colours(numbers)
+
     def release(self) -> None:
         self._release_arrays()
-        self._static.release()
-        self._materials.release()
+        if self._lender is None and not self._has_given:
+            self._static.release()
+            self._materials.release()
 
     def _surface(self, display: DisplayOptions) -> SurfaceItem:
         scalar, scale = self._scalar(display)
@@ -163,6 +196,8 @@ class ModelView(CharacterView):
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:
         settings, overlay = display.settings, display.overlay
+        if self.painted is not None:
+            return Scalar.WEIGHT if self.painted.ndim == 1 else Scalar.COLOUR, 1.0
         if settings.comparison is SkinningComparison.DIFFERENCE and settings.display is not DisplayMode.NORMALS:
             span = overlay.difference_scale or self.character.model.mesh.bounds.extent / 20.0
             return Scalar.DIFFERENCE, 1.0 / max(span, 1e-12)

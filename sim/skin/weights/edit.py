@@ -1,13 +1,13 @@
 """Changes of weights: painting one bone, smoothing, pruning, mirroring. Locked bones keep their weights."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.build_mesh import welded_numbers
+from sinew.sim.assets.influences import INFLUENCES_MAX, Influences, merged
 from sinew.sim.assets.model import Mesh, Skeleton
-from sinew.sim.characters.weights import INFLUENCES_MAX, Influences, merged
 from sinew.sim.maths.arrays import Bool, Float64, Intp
 from sinew.sim.maths.points import nearest_vertices
 
@@ -16,6 +16,9 @@ SMOOTHING = 0.5
 
 MIRRORED_WITHIN = 0.02
 """Largest distance of a mirror image from its vertex, as a part of the extent of the mesh."""
+
+LEAST = 1e-3
+"""Part of the strongest new weight of a vertex below which others are left out."""
 
 _NOTHING = 1e-9
 _SIDES = (("left", "right"), ("l", "r"))
@@ -38,16 +41,24 @@ class WeightTable:
     place_of: Intp
     first_of: Intp  # A vertex at each place, shape (P,)
     locked: frozenset[int] = frozenset()
-    _pairs: Intp | None = field(default=None, repr=False)
-    _images: Intp | None = field(default=None, repr=False)
+    _found: dict[str, Intp] = field(default_factory=dict, repr=False)  # shared by tables of the same mesh
 
     @staticmethod
     def of(mesh: Mesh, skeleton: Skeleton, found: Influences) -> "WeightTable":
         place_of = welded_numbers(mesh.positions).astype(np.intp)
         _, first = np.unique(place_of, return_index=True)
-        joints, weights = merged(Influences(found.joints[first], found.weights[first]))
+        nothing = np.zeros((0, INFLUENCES_MAX))
+        table = WeightTable(mesh, skeleton, nothing.astype(np.intp), nothing, place_of, first)
+        return table.with_influences(found)
+
+    def with_influences(self, found: Influences) -> "WeightTable":
+        """Returns a table of the same mesh."""
+        joints, weights = merged(Influences(found.joints[self.first_of], found.weights[self.first_of]))
         more = ((0, 0), (0, INFLUENCES_MAX - joints.shape[1]))
-        return WeightTable(mesh, skeleton, np.pad(joints, more), np.pad(weights, more), place_of, first)
+        return replace(self, joints=np.pad(joints, more), weights=np.pad(weights, more))
+
+    def copy(self) -> "WeightTable":
+        return replace(self, joints=self.joints.copy(), weights=self.weights.copy())
 
     @property
     def places(self) -> Float64:
@@ -56,12 +67,14 @@ class WeightTable:
     @property
     def pairs(self) -> Intp:
         """Neighbouring places, each pair in both directions, sorted, shape (E, 2)."""
-        if self._pairs is None:
+        if "pairs" not in self._found:
             corners = self.place_of[self.mesh.triangles.astype(np.intp)]
             edges = np.concatenate([corners[:, (0, 1)], corners[:, (1, 2)], corners[:, (2, 0)]])
             edges = np.concatenate([edges, edges[:, ::-1]])
-            self._pairs = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
-        return self._pairs
+            keys = np.unique(edges[:, 0] * len(self.joints) + edges[:, 1])
+            pairs = np.stack(np.divmod(keys, len(self.joints)), axis=1)
+            self._found["pairs"] = pairs[pairs[:, 0] != pairs[:, 1]]
+        return self._found["pairs"]
 
     def influences(self) -> Influences:
         return Influences(self.joints[self.place_of], self.weights[self.place_of])
@@ -133,13 +146,15 @@ class WeightTable:
         joints[:, :width], weights[:, :width] = used[top], np.take_along_axis(mixed, top, 1)
         self._take(rows, joints, weights)
 
-    def prune(self, influences: int) -> None:
-        """Keeps the strongest bones of each place; locked ones count first."""
-        rank = self.weights + 2.0 * np.isin(self.joints, list(self.locked)) * (self.weights > 0.0)
+    def prune(self, influences: int, rows: Intp | None = None) -> None:
+        """Keeps the strongest bones of places, by default of all; locked ones count first."""
+        rows = np.arange(len(self.joints)) if rows is None else rows
+        joints, weights = self.joints[rows], self.weights[rows]
+        rank = weights + 2.0 * np.isin(joints, list(self.locked)) * (weights > 0.0)
         order = np.argsort(-rank, axis=1, kind="stable")
-        joints, weights = np.take_along_axis(self.joints, order, 1), np.take_along_axis(self.weights, order, 1)
+        joints, weights = np.take_along_axis(joints, order, 1), np.take_along_axis(weights, order, 1)
         weights[:, influences:] = 0.0
-        self._take(np.arange(len(joints)), joints, weights)
+        self._take(rows, joints, weights)
 
     def mirror(self, *, from_right: bool = False) -> int:
         """Copies the weights of one side to the other, with the bones of the other side.
@@ -159,13 +174,14 @@ class WeightTable:
     @property
     def images(self) -> Intp:
         """Place nearest to the mirror image of each place at x = 0, or -1 if that is far, shape (P,)."""
-        if self._images is None:
+        if "images" not in self._found:
             places = self.places
             mirrored = places * (-1.0, 1.0, 1.0)
-            self._images = nearest_vertices(mirrored, places).astype(np.intp)
-            away = np.linalg.norm(places[self._images] - mirrored, axis=1)
-            self._images[away > MIRRORED_WITHIN * self.mesh.bounds.extent] = -1
-        return self._images
+            images = nearest_vertices(mirrored, places).astype(np.intp)
+            away = np.linalg.norm(places[images] - mirrored, axis=1)
+            images[away > MIRRORED_WITHIN * self.mesh.bounds.extent] = -1
+            self._found["images"] = images
+        return self._found["images"]
 
     def _dense(self, into: Intp, places: Intp, column: Intp, shape: tuple[int, int]) -> Float64:
         """Returns sums of the weights of places over the rows that they go into, by columns of joints."""
@@ -225,8 +241,9 @@ def _give(joints: Intp, weights: Float64, is_locked: Bool, joint: int, amount: F
 
 
 def strongest(weights: Float64, joints: npt.NDArray[np.intp], influences: int) -> Influences:
-    """Returns the strongest influences of dense weights (V, B) of these joints (B,)."""
+    """Returns the strongest influences of dense weights (V, B) of these joints (B,), without very weak ones."""
     width = min(influences, weights.shape[1])
     top = np.argpartition(-weights, width - 1, axis=1)[:, :width]
     values = np.take_along_axis(weights, top, 1)
+    values[values < LEAST * values.max(axis=1, keepdims=True)] = 0.0
     return Influences(joints[top], values / np.maximum(values.sum(axis=1, keepdims=True), 1e-30))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.assets.influences import influences_in
 from sinew.sim.assets.model import CharacterModel, Mesh
-from sinew.sim.characters.weights import influences_in
 from sinew.sim.maths.arrays import Bool, Float64, Intp
 from sinew.sim.skin.attachment import attach, closest_weights
 from sinew.sim.skin.weights.heat import welded
@@ -131,7 +131,7 @@ def transferred(
     if matched < LEAST_MATCHED:
         raise WeightsError(
             f"{matched:.0%} of the vertices are near the other surface, {LEAST_MATCHED:.0%} are needed: it must be in "
-            "the same place, or Search larger"
+            "the same place, or Search and Angle larger"
         )
     weights = _inpainted(points, triangles, weights, is_matched)
     found = np.zeros((mesh.vertex_count, len(joints)))
