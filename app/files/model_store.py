@@ -164,7 +164,7 @@ class ModelStore(QObject):
 
     @property
     def loading(self) -> tuple[NodeId, ...]:
-        return (*self._requests.values(), *filter(self._awaits_motions, self._paths))
+        return (*self._requests.values(), *self._wanted, *filter(self._awaits_motions, self._paths))
 
     @property
     def uploading(self) -> tuple[NodeId, ...]:

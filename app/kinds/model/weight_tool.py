@@ -193,7 +193,8 @@ class WeightTool(BrushTool[WeightPaint]):
             return
         table = self.table(node, system.model)
         points = BrushedPoints(table.pairs)
-        points.look(places_of(system, table), occlusion(self._context, node.id))
+        with self._context.viewport.gl_current():
+            points.look(places_of(system, table), occlusion(self._context))
         dab = replace(self._dab(self._place, self._place), radius=PICK_RADIUS)
         shares = points.shares(dab)
         if not shares.any():
@@ -275,7 +276,7 @@ class WeightTarget(BrushTarget):
         return engine is not None and engine.views.characters.get(self.node) is self._character
 
     def look(self, dab: BrushStroke, *, mirror: bool) -> None:  # noqa: ARG002
-        self._points.look(places_of(self._character, self._table), occlusion(self._context, self.node))
+        self._points.look(places_of(self._character, self._table), occlusion(self._context))
         self._mirror = mirror
 
     def brush(self, dab: BrushStroke) -> None:

@@ -58,11 +58,10 @@ def source_of(model: CharacterModel, target: CharacterModel, among: Bool | None 
         raise WeightsError("the model has no bones")
     if skeleton is None or found is None:
         raise WeightsError(f"{model.path.name} has no weights")
-    joint_of = np.full(skeleton.joint_count, -1, np.intp)
+    joint_of = np.array([-1 if (same := own.find(name)) is None else same for name in skeleton.names], np.intp)
     for level in skeleton.hierarchy.levels:
-        for joint in level.tolist():
-            known, parent = own.find(skeleton.names[joint]), int(skeleton.parents[joint])
-            joint_of[joint] = known if known is not None else joint_of[parent] if parent >= 0 else -1
+        missing = level[joint_of[level] < 0]
+        joint_of[missing] = joint_of[skeleton.parents[missing]]
     used = np.unique(found.joints[found.weights > 0.0])
     if (joint_of[used] < 0).all():
         raise WeightsError(f"no bone of {model.path.name} has a name of a bone of {target.path.name}")
