@@ -1,3 +1,4 @@
+import functools
 import os
 import shutil
 
@@ -49,6 +50,12 @@ class Rigger(NodeStage):
         self.document.select(Selection(node=self.node, bone=bone))
         settled(self.editor)
 
+    def begin(self):
+        """Starts the brush that adds, and waits until the weights are there."""
+        trigger(self.editor, "weights.paint")
+        self.session._qtbot.waitUntil(lambda: self.tool.brush is WeightPaint.ADD, timeout=60000)
+        settled(self.editor)
+
     def pixels(self):
         """Pixels of the places of the table, shape (P, 2)."""
         with self.editor.viewport.gl_current():
@@ -88,7 +95,7 @@ def rigger(session, tmp_path):
 
 def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_and_opened(rigger, qtbot, tmp_path):
     editor, document = rigger.editor, rigger.document
-    trigger(editor, "weights.paint")
+    rigger.begin()
     assert document.scene.view.comparison is SkinningComparison.SPLIT
     before = rigger.loss()
     assert before == pytest.approx(0.0402, abs=1e-3)
@@ -135,7 +142,7 @@ def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_an
 
 def test_measures_and_picture_follow_a_stroke_and_are_compared_with_before(rigger, qtbot):
     editor = rigger.editor
-    trigger(editor, "weights.paint")
+    rigger.begin()
     rigger.tool.bar.before.setChecked(True)
     settled(editor)
     assert rigger.editor.kind_panels["model"].sides() == ("Now", "Before")
@@ -174,7 +181,7 @@ def test_the_bone_under_the_mouse_is_picked_and_all_have_colours(rigger):
     editor = rigger.editor
     set_values(editor, rigger.node, bind_pose=True)
     rigger.document.undo_stack.clear()
-    trigger(editor, "weights.paint")
+    rigger.begin()
     one = picture(editor)
     rigger.tool.bar.all_bones.setChecked(True)
     assert (picture(editor) != one).any(axis=2).sum() > 1000
@@ -188,8 +195,7 @@ def test_the_bone_under_the_mouse_is_picked_and_all_have_colours(rigger):
 
 
 def test_locked_bones_keep_their_weights_and_without_a_bone_nothing_is_painted(rigger):
-    editor = rigger.editor
-    trigger(editor, "weights.paint")
+    rigger.begin()
     own = rigger.table.of_joint(UPPER)
     start = QPointF(*rigger.pixels()[np.flatnonzero((own > 0.3) & (own < 0.7))].mean(axis=0))
     rigger.tool.set_radius(60.0)
@@ -235,9 +241,8 @@ def test_weights_of_the_whole_model_are_made_in_the_inspector(session, tmp_path,
     made(maker.transfer_section, name, text="Weights of shirt of humanoid from its other sections")
     made(maker.smooth, text="Smooth weights of humanoid")
     made(maker.prune, text="Prune weights of humanoid to 4")
-    maker.mirror(editor.document.scene.node(node), editor.store.file_model(node), from_right=False)
-    session.await_models(editor)
-    assert editor.document.undo_stack.undo_text == "Mirror weights of humanoid, left to right"
+    left_to_right = functools.partial(maker.mirror, from_right=False)
+    made(left_to_right, text="Mirror weights of humanoid, left to right")
     maker.options = WeightOptions(search=0.001)
     maker.transfer_section(editor.document.scene.node(node), editor.store.file_model(node), name)
     qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
@@ -250,7 +255,9 @@ def test_weights_of_the_whole_model_are_made_in_the_inspector(session, tmp_path,
 
 def test_a_changed_mesh_loses_its_weights_with_a_message_and_takes_them_over(rigger, qtbot, tmp_path):
     editor, node = rigger.editor, rigger.node
-    editor.kind_panels["model"].maker.smooth(rigger.document.scene.node(node), rigger.character.model)
+    maker = editor.kind_panels["model"].maker
+    maker.smooth(rigger.document.scene.node(node), rigger.character.model)
+    qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
     rigger.wait()
     assert editor.files.save()
     file = tmp_path / "models" / "arm" / "arm.ezm"
@@ -267,7 +274,6 @@ def test_a_changed_mesh_loses_its_weights_with_a_message_and_takes_them_over(rig
     assert editor.store.weight_fault(node).startswith(fault)
     plain = load_model(file).skin
     np.testing.assert_array_equal(rigger.character.model.skin.weights, plain.weights)
-    maker = editor.kind_panels["model"].maker
     maker.take_over(rigger.document.scene.node(node), rigger.character.model)
     qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
     rigger.wait()

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from sinew.app.kinds.model.weight_tool import WeightTool, weights_ref
+from sinew.app.kinds.model.weight_tool import WeightTool, table_of, weights_ref
 from sinew.app.session.editor_context import EditorContext
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import ModelSettings, model_settings
 from sinew.sim.characters.weights import SkinWeights, packed, taken_over
 from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.skin.weights.edit import WeightTable
 from sinew.sim.skin.weights.make import WeightOptions, automatic, from_surface
 from sinew.sim.skin.weights.sparse import WeightsError
 from sinew.widgets.number_field import NumberField
@@ -63,24 +64,43 @@ class WeightMaker:
             self._start(f"Take over weights of {node.name}", node, model, lambda: taken_over(model, weights[0]))
 
     def smooth(self, node: Node, model: CharacterModel) -> None:
-        table = self.tool.table(node, model).copy()
-        rows = np.arange(len(table.joints))
-        for _ in range(max(self.options.smooth_passes, 1)):
-            table.smooth(rows, np.ones(len(rows)))
-        self._store(f"Smooth weights of {node.name}", node, packed(model, table.influences()))
+        passes = max(self.options.smooth_passes, 1)
+
+        def change(table: WeightTable) -> str:
+            rows = np.arange(len(table.joints))
+            for _ in range(passes):
+                table.smooth(rows, np.ones(len(rows)))
+            return ""
+
+        self._change(f"Smooth weights of {node.name}", node, model, change)
 
     def prune(self, node: Node, model: CharacterModel) -> None:
-        table = self.tool.table(node, model).copy()
-        table.prune(self.options.influences)
-        text = f"Prune weights of {node.name} to {self.options.influences}"
-        self._store(text, node, packed(model, table.influences()))
+        influences = self.options.influences
+
+        def change(table: WeightTable) -> str:
+            table.prune(influences)
+            return ""
+
+        self._change(f"Prune weights of {node.name} to {influences}", node, model, change)
 
     def mirror(self, node: Node, model: CharacterModel, *, from_right: bool) -> None:
-        table = self.tool.table(node, model).copy()
-        if lost := table.mirror(from_right=from_right):
-            self._warn(node, f"{lost:,} places have no mirror image and keep their weights")
+        def change(table: WeightTable) -> str:
+            lost = table.mirror(from_right=from_right)
+            return f"{lost:,} places have no mirror image and keep their weights" if lost else ""
+
         side = "right to left" if from_right else "left to right"
-        self._store(f"Mirror weights of {node.name}, {side}", node, packed(model, table.influences()))
+        self._change(f"Mirror weights of {node.name}, {side}", node, model, change)
+
+    def _change(self, text: str, node: Node, model: CharacterModel, change: Callable[[WeightTable], str]) -> None:
+        weights, locked = model_settings(node).weights, self.tool.locked_joints(node, model)
+
+        def make() -> tuple[SkinWeights, str]:
+            table = table_of(model, weights)
+            table.locked = locked
+            note = change(table)
+            return packed(model, table.influences()), note
+
+        self._start(text, node, model, make)
 
     def _start(self, text: str, node: Node, model: CharacterModel, make: Make) -> None:
         if self.is_busy:

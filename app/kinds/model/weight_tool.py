@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from sinew.app.kinds.brush_tool import BrushTarget, BrushTool, Edit, occlusion
 from sinew.app.kinds.brush_widgets import BrushBar
 from sinew.app.session.editor_context import EditorContext
+from sinew.app.tasks import run_in_background
 from sinew.sim.assets.influences import Influences
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.character import Character
@@ -167,15 +168,18 @@ class WeightTool(BrushTool[WeightPaint]):
         skeleton, known = model.skeleton, self._tables
         assert skeleton is not None
         if known is None or known[0].mesh is not model.mesh:
-            found = current_influences(model, model_settings(node).weights)
-            known = self._tables = model, stored, WeightTable.of(model.mesh, skeleton, found)
+            known = self._tables = model, stored, table_of(model, model_settings(node).weights)
         elif known[1] != stored:
             found = current_influences(model, model_settings(node).weights)
             known = self._tables = model, stored, known[2].with_influences(found)
         table = known[2]
-        names = self.locked.get(node.id, frozenset())
-        table.locked = frozenset(number for name in names if (number := skeleton.find(name)) is not None)
+        table.locked = self.locked_joints(node, model)
         return table
+
+    def locked_joints(self, node: Node, model: CharacterModel) -> frozenset[int]:
+        names, skeleton = self.locked.get(node.id, frozenset()), model.skeleton
+        assert skeleton is not None
+        return frozenset(number for name in names if (number := skeleton.find(name)) is not None)
 
     def keep(self, model: CharacterModel, stored: SkinWeights, table: WeightTable) -> None:
         """Takes a table whose weights were just stored as those of the node."""
@@ -215,7 +219,20 @@ class WeightTool(BrushTool[WeightPaint]):
     def take(self, brush: WeightPaint | None) -> None:
         if brush is None:
             self._former = None
-        super().take(brush)
+        node, system = self._subject() if brush is not None else (None, None)
+        if node is None or system is None or (self._tables is not None and self._tables[0].mesh is system.model.mesh):
+            super().take(brush)
+            return
+        model, weights = system.model, model_settings(node).weights
+        self._context.hint("Preparing the weights…")
+
+        def done(table: WeightTable) -> None:
+            node, system = self._subject()
+            if node is not None and system is not None and system.model.mesh is model.mesh:
+                self._tables = model, next(iter(weights), None), table
+                super(WeightTool, self).take(brush)
+
+        run_in_background(lambda: table_of(model, weights), done, self._document)
 
     def show_again(self) -> None:
         if self._shown is not None:
@@ -318,6 +335,14 @@ class WeightTarget(BrushTarget):
     def restore(self) -> None:
         self._character.show_weights(None)
         self._tool.show(self._character, shown=True)
+
+
+def table_of(model: CharacterModel, weights: tuple[SkinWeights, ...]) -> WeightTable:
+    """Returns a new table of the weights of a model with a skeleton, with its neighbours."""
+    assert model.skeleton is not None
+    table = WeightTable.of(model.mesh, model.skeleton, current_influences(model, weights))
+    assert table.pairs is not None  # found here, on the thread of the caller
+    return table
 
 
 def can_paint(model: CharacterModel) -> bool:
