@@ -17,9 +17,8 @@ from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.assets.influences import INFLUENCES_MAX
 from sinew.sim.assets.load import read_raw
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.assets.raw import RawModel
 from sinew.sim.characters.settings import model_settings
-from sinew.sim.characters.weights import SkinWeights, current_influences, packed, weighted
+from sinew.sim.characters.weights import SkinWeights, current_influences, packed, reweigh
 from sinew.sim.export.formats import MODEL_WRITERS
 from sinew.sim.printable import counted
 from sinew.sim.scene.scene import Node
@@ -89,7 +88,7 @@ def run(job: WeightsJob) -> None:
         save_project(job.output, msgspec.structs.replace(shown, nodes=tuple(nodes)), scene.view_state or ViewState())
     else:
         raw = read_raw(Path(model_settings(node).path))
-        reweigh(raw, model, stored)
+        reweigh(raw, stored)
         MODEL_WRITERS.of(job.output).save(raw, job.output)
     bones = counted(len(stored.bones), "bone")
     made = f"{counted(stored.count, 'vertex', 'vertices')}, {bones}, {stored.influences} per vertex"
@@ -97,7 +96,7 @@ def run(job: WeightsJob) -> None:
 
 
 def changed(job: WeightsJob, model: CharacterModel, stored: tuple[SkinWeights, ...]) -> tuple[SkinWeights, str]:
-    """Returns the weights that a job makes of those of a model, and a note; raises WeightsError."""
+    """Returns the weights that a job makes for a model, and a note; raises WeightsError."""
     options = WeightOptions(job.sharpness, INFLUENCES_MAX, job.search / 100.0, job.angle)
     is_new, note = job.automatic or job.source is not None or bool(job.sections), ""
     if job.automatic:
@@ -118,24 +117,6 @@ def changed(job: WeightsJob, model: CharacterModel, stored: tuple[SkinWeights, .
     if job.influences is not None or is_new:
         table.prune(job.influences or WeightOptions().influences)
     return packed(model, table.influences()), note
-
-
-def reweigh(raw: RawModel, model: CharacterModel, stored: SkinWeights) -> None:
-    """Gives the parts of a file the weights of its vertices."""
-    made, fault = weighted(model, (stored,))
-    if fault or made.skin is None:
-        raise CommandError(raw.path, "", fault)
-    joints, weights = made.skin.joints_of(made.skin.joints), made.skin.weights
-    if raw.skins or len(raw.skeletons) > 1:
-        raw.changed = joints, weights
-        return
-    start = 0
-    for mesh in raw.meshes:
-        for buffer in mesh.buffers:
-            rows = slice(start, start + buffer.count)
-            buffer.attributes["blendindices"] = joints[rows].astype(np.uint16)
-            buffer.attributes["blendweights"] = weights[rows].astype(np.float32)
-            start += buffer.count
 
 
 def _character(job: WeightsJob, nodes: list[Node]) -> Node:

@@ -592,4 +592,5 @@ def export_selected(context: EditorContext, writer: Writer[RawModel]) -> None:
         reported = {"done": panels.inform, "failed": panels.fail, "warned": panels.warn}
         animated = context.files.assets.animated_model(node.id, loaded.model)
         clips = animated.clips[len(loaded.model.clips) :]
-        export_model(Path(loaded.model.path), target, writer, panels, clips=clips, **reported)
+        weights = () if context.store.weight_fault(node.id) else model_settings(node).weights
+        export_model(Path(loaded.model.path), target, writer, panels, clips=clips, weights=weights, **reported)

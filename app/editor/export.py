@@ -8,6 +8,7 @@ from sinew.sim.assets.load import read_raw
 from sinew.sim.assets.model import Clip
 from sinew.sim.assets.raw import ModelError, RawModel
 from sinew.sim.characters.motions import add_clips
+from sinew.sim.characters.weights import SkinWeights, reweigh
 from sinew.sim.export.formats import Writer
 
 Report = Callable[[str, str], None]
@@ -20,6 +21,7 @@ def export_model(
     owner: QObject,
     *,
     clips: Sequence[Clip] = (),
+    weights: Sequence[SkinWeights] = (),
     done: Report,
     failed: Report,
     warned: Report,
@@ -30,6 +32,7 @@ def export_model(
         source: Read again, because the runtime model does not keep everything.
         owner: Callbacks are called only while it lives.
         clips: Clips of its motions, which are written after its own.
+        weights: Changed weights, or none.
         done: Called with target and a note.
         failed: Called with target and one line why it was not written.
         warned: Called with target and one line for each thing that the format cannot store.
@@ -44,15 +47,19 @@ def export_model(
         else:
             done(str(target), "exported")
 
-    run_in_background(lambda: _written(source, target, writer, clips), report, owner)
+    run_in_background(lambda: _written(source, target, writer, clips, weights), report, owner)
 
 
-def _written(source: Path, target: Path, writer: Writer[RawModel], clips: Sequence[Clip]) -> tuple[str, list[str]]:
+def _written(
+    source: Path, target: Path, writer: Writer[RawModel], clips: Sequence[Clip], weights: Sequence[SkinWeights]
+) -> tuple[str, list[str]]:
     """Writes a model on a worker thread; returns why it failed, or "", and warnings."""
     try:
         raw = read_raw(source)
         known = len(raw.warnings)  # reported when it was opened
         add_clips(raw, clips)
+        for stored in weights:
+            reweigh(raw, stored)
         writer.save(raw, target)
     except ModelError as error:
         return str(error), []

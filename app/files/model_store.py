@@ -273,7 +273,7 @@ class ModelStore(QObject):
                 self._show(node_id, self._paths[node_id])
 
     def _is_outdated(self, node_id: NodeId) -> bool:
-        """Returns True if a model that was read is shown with other weights than those of its node."""
+        """Returns True if a model that was read is shown with weights that its node no longer has."""
         read, stored, known = self._cache.get(self._paths[node_id]), self._weights(node_id), self._weighted.get(node_id)
         if read is None or (known is None and not stored):
             return False

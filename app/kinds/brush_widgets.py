@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from sinew.widgets.number_field import NumberField
 from sinew.widgets.overlay import ViewportOverlay
-from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.parts import FlowRow, packed, tool_button
 from sinew.widgets.theme import SPACE
 
 RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
@@ -24,9 +24,8 @@ class BrushBar(QWidget):
             button.clicked.connect(lambda on, name=name: self.chosen.emit(name if on else ""))
         self.mirror = tool_button("mdi6.reflect-horizontal", "Mirror", "Brush both sides of the model.", checkable=True)
         self.reset = tool_button("reset", tip=reset_tip)
-        row = packed(QHBoxLayout(), *self.buttons.values(), self.mirror, spacing=SPACE)
-        row.addStretch(1)
-        row.addWidget(self.reset)
+        row = FlowRow()
+        row.add(*self.buttons.values(), self.mirror, self.reset)
         self.numbers = QWidget(self)
         self.radius = NumberField(lo=RADIUS_LEAST, hi=RADIUS_MOST, step=1.0, decimals=0, unit="px", default=40.0)
         self.strength = NumberField(lo=0.0, hi=1.0, step=0.05, decimals=2, default=1.0)

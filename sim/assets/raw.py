@@ -193,7 +193,7 @@ class RawModel:
     rig: Rig = field(default_factory=Rig)
     cameras: list[FileCamera] = field(default_factory=list)
     lights: list[FileLight] = field(default_factory=list)
-    # Joints of the skeleton and weights of all vertices in place of those of the file, (V, K) each
+    # Joints of the skeleton and weights of all vertices that replace the stored ones, (V, K) each
     changed: tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]] | None = None
     warnings: Notes = field(default_factory=Notes)  # Oddities of the file, one sentence each
 

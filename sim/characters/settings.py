@@ -213,7 +213,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE,
     )] = SkinningMethod.LBS  # fmt: skip
     weights: Annotated[tuple[SkinWeights, ...], msgspec.Meta(max_length=1), param(
-        "Weights of the bones instead of those of the file.", group="Skinning", role=Role.HIDDEN, effect=Effect.POSE,
+        "Changed weights of the bones; the file has others.", group="Skinning", role=Role.HIDDEN, effect=Effect.POSE,
         bounded=False, sparse=True,
     )] = ()  # fmt: skip
     clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""

@@ -11,8 +11,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.assets.build import build_model
 from sinew.sim.assets.influences import INFLUENCES_MAX, Influences, entries_of, influences_in, merged, with_influences
 from sinew.sim.assets.model import CharacterModel, Mesh, Skin
+from sinew.sim.assets.raw import ModelError, RawModel
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.points import nearest_vertices
 
@@ -143,6 +145,24 @@ def weighted(model: CharacterModel, stored: tuple[SkinWeights, ...]) -> tuple[Ch
     if fault := fault_of(model, stored[0]):
         return model, fault
     return with_influences(model, current_influences(model, stored)), ""
+
+
+def reweigh(raw: RawModel, stored: SkinWeights) -> None:
+    """Gives the vertices of a file changed weights; raises ModelError if they do not fit."""
+    made, fault = weighted(build_model(raw), (stored,))
+    if fault or made.skin is None:
+        raise ModelError(raw.path, "", fault)
+    joints, weights = made.skin.joints_of(made.skin.joints), made.skin.weights
+    if raw.skins or len(raw.skeletons) > 1:
+        raw.changed = joints, weights
+        return
+    start = 0
+    for mesh in raw.meshes:
+        for buffer in mesh.buffers:
+            rows = slice(start, start + buffer.count)
+            buffer.attributes["blendindices"] = joints[rows].astype(np.uint16)
+            buffer.attributes["blendweights"] = weights[rows].astype(np.float32)
+            start += buffer.count
 
 
 def shown_skin(model: CharacterModel, found: Influences) -> Skin:

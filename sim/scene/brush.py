@@ -76,7 +76,7 @@ class BrushedPoints:
     """Points under a brush.
 
     Args:
-        pairs: Neighbours, whose distances tell how far behind what is drawn a point still counts, shape (E, 2).
+        pairs: Neighbours, shape (E, 2); a point counts up to half of their median distance behind the drawn surface.
     """
 
     def __init__(self, pairs: npt.NDArray[np.integer]) -> None:

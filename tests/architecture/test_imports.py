@@ -54,6 +54,8 @@ def _allowed_libraries(module: str) -> set[str]:
         return PURE_LIBRARIES | ASSET_LIBRARIES | EXPORT_LIBRARIES
     if _inside(module, ("sim.assets",)):
         return PURE_LIBRARIES | ASSET_LIBRARIES
+    if _inside(module, ("sim.skin.weights",)):
+        return PURE_LIBRARIES | {"scipy"}  # optional: imported where it is used
     if _inside(module, ("sim",)):
         return PURE_LIBRARIES
     if _inside(module, ("widgets",)):

@@ -149,7 +149,7 @@ def test_how_it_works_opens_its_pages_and_links_between_folders(fresh):
     rows = [guide.list.item(row).text() for row in range(guide.list.count())]
     assert rows[0] == "Sinew"
     how = rows[rows.index("How it works") :]
-    assert len(how) == 11
+    assert len(how) == 12
     assert all(row.startswith("How ") for row in how)
     guide._follow(QUrl("cloth-lines.md"))
     assert guide.current == "how/cloth-lines"

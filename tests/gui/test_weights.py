@@ -52,7 +52,7 @@ class Rigger(NodeStage):
 
     def begin(self):
         """Starts the brush that adds, and waits until the weights are there."""
-        trigger(self.editor, "weights.paint")
+        trigger(self.editor, "skin.paint")
         self.session._qtbot.waitUntil(lambda: self.tool.brush is WeightPaint.ADD, timeout=60000)
         settled(self.editor)
 
@@ -132,9 +132,18 @@ def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_an
     editor.playback.scrub(1.5)
     settled(editor)
     assert rigger.loss() == pytest.approx(less, abs=1e-6)
+    editor.dialogs.path = tmp_path / "d.ezm"
+    trigger(editor, "file.export.ezmesh")
+    qtbot.waitUntil(lambda: (tmp_path / "d.ezm").exists(), timeout=60000)
     own, mesh = rigger.character.model.skin.weights_of(UPPER), rigger.character.model.mesh
-    for name, words in (("a.ezm", ["weights"]), ("a.glb", ["weights"]), ("b.glb", ["export"])):
-        assert main([*words, str(rigger.project), "--output", str(tmp_path / name)]) == 0
+    for name, word in (
+        ("a.ezm", "weights"),
+        ("a.glb", "weights"),
+        ("b.glb", "export"),
+        ("c.usdc", "export"),
+        ("d.ezm", ""),
+    ):
+        assert not word or main([word, str(rigger.project), "--output", str(tmp_path / name)]) == 0
         model = load_model(tmp_path / name)
         near = nearest_vertices(model.mesh.positions.astype(float), mesh.positions.astype(float))
         np.testing.assert_allclose(model.skin.weights_of(model.skeleton.index("upper")), own[near], atol=1.0 / WHOLE)
@@ -189,7 +198,7 @@ def test_the_bone_under_the_mouse_is_picked_and_all_have_colours(rigger):
     for joint, bone in ((LOWER, "lower"), (3, "hand")):
         place = QPointF(*pixels[table.of_joint(joint) > 0.99].mean(axis=0))
         rigger.mouse.hover(place)
-        trigger(editor, "weights.pick")
+        trigger(editor, "skin.pick")
         assert rigger.document.selection == Selection(node=rigger.node, bone=bone)
     assert rigger.document.undo_stack.count() == 0
 

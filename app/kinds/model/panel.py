@@ -137,8 +137,8 @@ class ModelPanel(Panel):
         paint = functools.partial(self.weights.toggle, WeightPaint.ADD)
         tip, pick_tip = "Paint the weights of the selected bone, or stop.", "Select the bone that moves the skin most."
         self.commands = (
-            Command("weights.paint", "Paint &Weights", tip, paint, (), reason),
-            Command("weights.pick", "Pick Bone under &Mouse", pick_tip, self.weights.pick, ("Q",), reason),
+            Command("skin.paint", "Paint &Weights", tip, paint, (), reason),
+            Command("skin.pick", "Pick Bone under &Mouse", pick_tip, self.weights.pick, ("Q",), reason),
         )
         self.textures = Textures(context)
         self._problems: Memo[str] = Memo()

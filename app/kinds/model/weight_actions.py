@@ -37,7 +37,7 @@ class _Made:
 
 @dataclass(eq=False)
 class WeightMaker:
-    """Makes weights of the models of a window; `options` are those of the fields."""
+    """Makes weights of the models of a window; the fields of the inspector set `options`."""
 
     context: EditorContext
     tool: WeightTool

@@ -28,8 +28,8 @@ from sinew.sim.scene.scene import Node, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.sim.skin.weights.edit import WeightTable, opposite_joints
 from sinew.widgets.number_field import NumberField
+from sinew.widgets.parts import FlowRow, tool_button
 from sinew.widgets.parts import packed as packed_row
-from sinew.widgets.parts import tool_button
 from sinew.widgets.theme import SPACE
 
 PICK_RADIUS = 24.0
@@ -58,7 +58,7 @@ class WeightBar(BrushBar):
     """Bar of the brushes of weights."""
 
     def __init__(self) -> None:
-        super().__init__(_BUTTONS, "Remove the changed weights: the model has those of its file again.")
+        super().__init__(_BUTTONS, "Remove the changed weights: the model gets the weights of its file again.")
         self.value = NumberField(lo=0.0, hi=1.0, step=0.01, default=0.2)
         self.value.setAccessibleName("Painted weight")
         self.lock = tool_button("locked", "Lock", "Keep the weights of the selected bone.", checkable=True)
@@ -71,8 +71,8 @@ class WeightBar(BrushBar):
         )  # fmt: skip
         self.more = QWidget(self)
         line = packed_row(QHBoxLayout(), QLabel("Value"), (self.value, 1), spacing=SPACE)
-        shown = packed_row(QHBoxLayout(), self.lock, self.all_bones, self.before, spacing=SPACE)
-        shown.addStretch(1)
+        shown = FlowRow()
+        shown.add(self.lock, self.all_bones, self.before)
         packed_row(QVBoxLayout(self.more), line, shown, spacing=SPACE)
         layout = self.layout()
         assert layout is not None
@@ -182,7 +182,7 @@ class WeightTool(BrushTool[WeightPaint]):
         return frozenset(number for name in names if (number := skeleton.find(name)) is not None)
 
     def keep(self, model: CharacterModel, stored: SkinWeights, table: WeightTable) -> None:
-        """Takes a table whose weights were just stored as those of the node."""
+        """Takes a table whose weights the node has just stored."""
         self._tables = model, stored, table
 
     def joint(self, table: WeightTable) -> int | None:

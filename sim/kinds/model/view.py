@@ -41,7 +41,7 @@ class ModelView(CharacterView):
     """View of a model; the caller of `upload` owns the character.
 
     Attributes:
-        painted: What is shown of the vertices: numbers from 0 to 1, (V,), or colours, (V, 3); None for the materials.
+        painted: Numbers of the vertices from 0 to 1, (V,), or colours, (V, 3), in place of the materials; or None.
     """
 
     character: Character

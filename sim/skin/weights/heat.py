@@ -33,7 +33,7 @@ BEHIND = 0.35
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BoneSegments:
+class HeatSegments:
     joints: Intp  # Shape (S,)
     starts: Float64  # Ends of each segment, in the space of the mesh, shape (S, 3)
     ends: Float64
@@ -46,7 +46,7 @@ class HeatWeights:
     unreached: int  # Vertices on pieces that no bone warms, which take the nearest bone
 
 
-def segments_of(skeleton: Skeleton, joints: Intp) -> BoneSegments:
+def segments_of(skeleton: Skeleton, joints: Intp) -> HeatSegments:
     """Returns the segments of some joints: to each child, of a leaf as long as the bone before it.
 
     Joints with "twist" in their name lie along their parent: they share its length.
@@ -73,7 +73,7 @@ def segments_of(skeleton: Skeleton, joints: Intp) -> BoneSegments:
         else:
             found.append((joint, head, head + (head - heads[parent] if parent >= 0 else 0.0)))
     numbers, starts, ends = zip(*found, strict=True)
-    return BoneSegments(np.array(numbers, np.intp), np.array(starts), np.array(ends))
+    return HeatSegments(np.array(numbers, np.intp), np.array(starts), np.array(ends))
 
 
 def warming_joints(model: CharacterModel) -> Intp:
@@ -93,7 +93,7 @@ def warming_joints(model: CharacterModel) -> Intp:
     return found if len(found) else np.arange(skeleton.joint_count)
 
 
-def bone_heat(mesh: Mesh, segments: BoneSegments, sharpness: float = 1.0) -> HeatWeights:
+def bone_heat(mesh: Mesh, segments: HeatSegments, sharpness: float = 1.0) -> HeatWeights:
     """Returns weights of all vertices.
 
     Raises:
@@ -145,7 +145,7 @@ def welded(mesh: Mesh) -> tuple[Float64, Intp, Intp, Intp]:
     return positions[first], corners[(a != b) & (b != c) & (a != c)], place_of, first
 
 
-def _distances(places: Float64, segments: BoneSegments) -> tuple[Float64, Float64]:
+def _distances(places: Float64, segments: HeatSegments) -> tuple[Float64, Float64]:
     """Returns distances (P, S) of the nearest points of the segments, and the ways to them (P, S, 3)."""
     away = np.empty((len(places), len(segments.joints)))
     ways = np.empty((len(places), len(segments.joints), 3))
@@ -157,7 +157,7 @@ def _distances(places: Float64, segments: BoneSegments) -> tuple[Float64, Float6
     return away, ways
 
 
-def _nearest_bones(places: Float64, normals: Float64, segments: BoneSegments) -> tuple[Bool, Float64]:
+def _nearest_bones(places: Float64, normals: Float64, segments: HeatSegments) -> tuple[Bool, Float64]:
     """Returns whether each segment is one of the nearest that a place sees, (P, S), and their distance (P,)."""
     away, ways = _distances(places, segments)
     seen = np.einsum("psx,px->ps", ways, normals) < BEHIND * away

@@ -5,6 +5,10 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec import inspect
 
+from sinew.sim.assets.build import build_model
+from sinew.sim.assets.influences import influences_in
+from sinew.sim.characters.weights import SkinWeights
+from sinew.sim.characters.weights import packed as packed_weights
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.maps import ClothMap, ClothMaps, ClothTopology
 from sinew.sim.kinds.cloth.maps import packed as packed_maps
@@ -17,6 +21,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 from sinew.sim.scene.view_state import Selection, ViewState
+from tests.synthetic_models import synthetic_tube
 
 # Half of a surrogate pair is in a file name that is no text.
 texts = st.text(
@@ -51,6 +56,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.VarTupleType(item_type=inspect.StructType(cls=cls)) if cls is GroomEdits:
             return st.lists(grooms(), max_size=1).map(tuple)
+        case inspect.VarTupleType(item_type=inspect.StructType(cls=cls)) if cls is SkinWeights:
+            return st.lists(skin_weights(), max_size=1).map(tuple)
         case inspect.VarTupleType(item_type=inspect.StructType(cls=cls)) if cls is ClothMaps:
             return st.lists(cloth_maps(), max_size=1).map(tuple)
         case inspect.StructType(cls=cls):
@@ -108,6 +115,12 @@ def cloth_maps(draw: st.DrawFn) -> ClothMaps:
     painted = draw(st.sets(st.sampled_from(list(ClothMap)), min_size=1))
     values = {one: random.uniform(0.2, 0.9, columns * rows) for one in painted}
     return packed_maps(values, ClothTopology(name, random.normal(size=(columns * rows, 3))))[0]
+
+
+@st.composite
+def skin_weights(draw: st.DrawFn) -> SkinWeights:
+    model = synthetic_tube(draw(st.integers(3, 12)), joints=6, frames=1)
+    return packed_weights(build_model(model), influences_in(build_model(model)))  # type: ignore[arg-type]
 
 
 @st.composite
