@@ -1,5 +1,6 @@
 """Runs of a scene, stepped exactly as the editor plays it."""
 
+import math
 from collections.abc import Collection
 from pathlib import Path
 from typing import Self
@@ -22,6 +23,9 @@ from sinew.sim.run.engine import Engine
 from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import NodeId
+
+NEAR = 1e-3
+"""Part of a step within which a time counts as its end."""
 
 CHECKED_EVERY = 60
 """Steps between two checks for errors; the checks also keep the GPU queue short."""
@@ -64,6 +68,7 @@ class SceneRun:
     ) -> None:
         self.bake = bake
         self.notes: list[str] = []
+        self._between: tuple[int, bytes, bytes] | None = None  # First step of the shown two, and their states
         self.engine = Engine(context, library)
         self.runner = SimulationRunner(self.engine)
         for node_id, model in scene.models.items():
@@ -106,6 +111,7 @@ class SceneRun:
         Returns:
             Problems as from `problems`; with any, the steps have ended early.
         """
+        self._continue()
         if step < self.step_count:
             self.restart()
         while self.step_count < step:
@@ -117,8 +123,41 @@ class SceneRun:
         self.engine.advance(self.runner.time_of(self.runner.shown))
         return self.problems()
 
+    def show_at(self, time: float, baker: "Baker | None" = None) -> list[str]:
+        """Simulates up to a scene time [s] and shows it, interpolated where it lies between two steps.
+
+        Returns:
+            Problems as from `advance_to`; `step_count` is less than the step before if the steps have ended early.
+        """
+        place = max((time - self.runner.start_time) / STEP_TIME, 0.0)
+        first = math.floor(place + NEAR)
+        share = place - first
+        if share <= NEAR:
+            return self.advance_to(first, baker)
+        if not self.engine.simulation.has_state:
+            problems = self.advance_to(first, baker)
+            self.engine.advance(time)
+            return problems
+        if self._between is None or self._between[0] != first:
+            states = []
+            for step in (first, first + 1):
+                if (problems := self.advance_to(step, baker)) or self.step_count < step:
+                    return problems
+                states.append(self.engine.simulation.capture().read())
+            self._between = first, states[0], states[1]
+        _, before, after = self._between
+        self.engine.show_interpolated((before, after), self.runner.shown - 1, share, time)
+        return []
+
+    def _continue(self) -> None:
+        """Restores the step after the shown time, from which the simulation continues."""
+        if self._between is not None:
+            self.engine.restore(self._between[2], self.runner.time_of(self.runner.shown))
+            self._between = None
+
     def restart(self) -> None:
         """Resets the simulation to the start of the scene and simulates the pre-roll."""
+        self._between = None
         self.runner.reset()
         self._simulate_preroll()
 

@@ -200,7 +200,7 @@ class TrackRecorder:
 
     Args:
         run: At the start of its simulation.
-        rate: Frames per second; simulations are written at their steps only.
+        rate: Frames per second; simulations are interpolated between their steps.
         nodes: Names of the nodes; all visible ones if empty.
         folder: For temporary files of long recordings.
         strands: Which strands of hair are written.
@@ -209,7 +209,7 @@ class TrackRecorder:
         left: Lines about content that is not written.
 
     Raises:
-        CommandError: If the rate is not a divisor of the step rate, a name is unknown, or there is nothing to write.
+        CommandError: If a name is unknown, or there is nothing to write.
     """
 
     def __init__(
@@ -219,12 +219,6 @@ class TrackRecorder:
         self._run, self._scene, self._rate, self._strands = run, scene, rate, strands
         self._recorded: list[SystemTrack | CharacterTrack] = []
         self._cameras: list[CameraRecorder] = []
-        if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
-            raise CommandError(
-                scene.path,
-                f"--rate {rate:g}",
-                f"the simulation has {STEPS_PER_SECOND} steps a second; possible are 60, 30, 20 …",
-            )
         chosen = {scene.named(name).id for name in nodes}
         taken: set[str] = set()
         for node in scene.scene.nodes:
@@ -245,7 +239,7 @@ class TrackRecorder:
     def add(self, frame: int) -> None:
         """Advances to a frame and adds it; raises CommandError if a node fails on the way."""
         if self._run.is_active:
-            for problem in self._run.advance_to(round(frame * STEPS_PER_SECOND / self._rate)):
+            for problem in self._run.show_at(self._run.runner.start_time + frame / self._rate):
                 raise CommandError(self._scene.path, "", f"node {problem}")
             self._run.engine.refresh(monotonic())
         else:

@@ -72,8 +72,8 @@ class ExportJob(Opening, frozen=True, kw_only=True):
     ] = None  # fmt: skip
     rate: Annotated[
         float | None,
-        option("Frames per second, 60 without it; a simulation has 60 steps a second, of which 30 uses every second"
-               " one.", "HZ", unit="Hz", lo=0.001, hi=1000.0, soft=(1.0, 60.0), start=60.0),
+        option("Frames per second, 60 without it; a simulation has 60 steps a second and is interpolated between"
+               " them.", "HZ", unit="Hz", lo=0.001, hi=1000.0, soft=(1.0, 60.0), start=60.0),
     ] = None  # fmt: skip
     nodes: Annotated[
         tuple[str, ...],
