@@ -15,11 +15,13 @@ from sinew.sim.characters.character import Character
 from sinew.sim.characters.materials import overridden_materials
 from sinew.sim.characters.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
 from sinew.sim.export.npz import FrameArrays
-from sinew.sim.export.scene.recording import CameraTrack, JointMotion, SceneRecording, Track
+from sinew.sim.export.scene.recording import CameraTrack, JointMotion, LightTrack, SceneRecording, Track
 from sinew.sim.export.surface import surface_of
 from sinew.sim.kinds.camera.placed import placed_camera
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.contract import Exports, System
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.maths.srgb import light_of
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node
 
@@ -175,6 +177,29 @@ class CameraRecorder:
         return CameraTrack(self._name, np.stack(self._placements), lens.field_of_view, height, lens.near, lens.far)
 
 
+class LightRecorder:
+    """Recorder of one light of a scene."""
+
+    left = ""
+
+    def __init__(self, name: str, node: Node, run: SceneRun) -> None:
+        self._name, self._id, self._run = name, node.id, run
+        self._places: list[npt.NDArray[np.float64]] = []
+        self._lights: list[LightSettings] = []
+
+    def add(self) -> None:
+        views = self._run.engine.views
+        node = views.scene.node(self._id)
+        assert isinstance(node.settings, LightSettings)
+        self._lights.append(node.settings)
+        self._places.append(views.places.world_from_node(node)[:3, 3].copy())
+
+    def track(self) -> LightTrack:
+        colours = np.array([light_of(light.colour) for light in self._lights])
+        strengths = np.array([light.intensity * light.reach**2 for light in self._lights])
+        return LightTrack(self._name, np.stack(self._places), colours, strengths)
+
+
 @dataclass(slots=True)
 class _Motion:
     placements: list[npt.NDArray[np.float64]] = field(default_factory=list)
@@ -219,6 +244,7 @@ class TrackRecorder:
         self._run, self._scene, self._rate, self._strands = run, scene, rate, strands
         self._recorded: list[SystemTrack | CharacterTrack] = []
         self._cameras: list[CameraRecorder] = []
+        self._lights: list[LightRecorder] = []
         chosen = {scene.named(name).id for name in nodes}
         taken: set[str] = set()
         for node in scene.scene.nodes:
@@ -229,6 +255,8 @@ class TrackRecorder:
                 self._recorded += made
             elif node.kind == CameraSettings.kind:
                 self._cameras.append(CameraRecorder(name, node, run))
+            elif node.kind == LightSettings.kind:
+                self._lights.append(LightRecorder(name, node, run))
         if not self._recorded:
             raise CommandError(scene.path, "", "contains no surface, strands or particles")
         recorded = (*self._recorded, *self._cameras)
@@ -244,13 +272,14 @@ class TrackRecorder:
             self._run.engine.refresh(monotonic())
         else:
             self._run.engine.advance(self._run.runner.start_time + frame / self._rate)
-        for track in (*self._recorded, *self._cameras):
+        for track in (*self._recorded, *self._cameras, *self._lights):
             track.add()
 
     def recording(self, first: int) -> SceneRecording:
         """Returns the recording with frames that count from `first`; call this before `close`."""
         tracks = tuple(track.track() for track in self._recorded)
-        return SceneRecording(tracks, self._rate, first, tuple(camera.track() for camera in self._cameras))
+        cameras = tuple(camera.track() for camera in self._cameras)
+        return SceneRecording(tracks, self._rate, first, cameras, tuple(light.track() for light in self._lights))
 
     def close(self) -> None:
         for track in self._recorded:

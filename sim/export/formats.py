@@ -142,8 +142,8 @@ class SceneFormat(Format):
         read: Takes the files; returns a `FoundNode` for each node.
         holds: Values of `Topology` that it supports.
         as_skin: An `AsSkin`, if it supports skins; its options have `characters` then.
-        keeps: Stored data: "materials", "colours", "widths", "velocities", "ids", "cameras", "normals". Widths and
-            normals are read back.
+        keeps: Stored data: "materials", "colours", "widths", "velocities", "ids", "cameras", "lights", "normals".
+            Widths and normals are read back.
         has_image_folder: Whether images are files in a folder next to it, else embedded.
         is_single: Whether a file holds one object.
         beside: Suffixes of its companion files.
@@ -243,7 +243,7 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     ),
     SceneFormat(
         name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
-        keeps=frozenset({"materials", "colours", "widths", "velocities", "ids", "cameras", "normals"}),
+        keeps=frozenset({"materials", "colours", "widths", "velocities", "ids", "cameras", "lights", "normals"}),
         write="sinew.sim.export.scene.usd:write_usd", read="sinew.sim.export.scene.usd:read_usd",
         as_skin="sinew.sim.export.scene.usd:as_skin",
         module="pxr", package="usd-core", extra="usd",

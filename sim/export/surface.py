@@ -1,5 +1,5 @@
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ class ExportSurface:
     bone_names: tuple[str, ...] = ()
     palette: Float32 = field(default_factory=lambda: np.empty((0, 4, 4), np.float32))  # (P, 4, 4)
     palette_bones: Int32 = field(default_factory=lambda: np.empty(0, np.int32))  # Bone of each palette entry, (P,)
+    joint_positions: Float64 = field(default_factory=lambda: np.empty((0, 3)))  # Of the bones, (B, 3)
     time: float = 0.0  # In the clip [s]
 
 
@@ -54,6 +55,7 @@ def surface_of(
         bone_names=bone_names,
         palette=palette.astype(np.float32),
         palette_bones=bones,
+        joint_positions=pose.model_from_joint[:, :3, 3].copy() if pose is not None else np.empty((0, 3)),
         time=time,
     )
 
@@ -67,12 +69,13 @@ def unit(vectors: Float32 | Float64) -> Float32:
 
 
 def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "positions": surface.positions.astype(np.float32),
         "normals": surface.normals.astype(np.float32),
         "triangles": surface.triangles.astype(np.uint32),
         "palette": surface.palette,
         "palette_bones": surface.palette_bones,
+        "joint_positions": surface.joint_positions,
         "bone_names": np.array(surface.bone_names, dtype=np.str_),
         "time": np.array(surface.time, dtype=np.float64),
     }

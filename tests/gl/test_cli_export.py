@@ -1,4 +1,5 @@
 import json
+import re
 import struct
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.scene.curves import Curve, Key
 from sinew.sim.scene.scene import Attachment, Node, Scene
@@ -201,6 +203,35 @@ def test_cameras_of_the_scene_are_written_to_gltf(tmp_path: Path, capsys: pytest
     last = evaluate_pose(model, model.clips[0], 0.1).model_from_joint[front.joint]
     np.testing.assert_allclose(last[:3, 3], [3.0, 1.0, 4.0], atol=1e-6)
     np.testing.assert_allclose(last[:3, 2], [0.6, 0.0, 0.8], atol=1e-6)
+
+
+def test_lights_of_the_scene_are_written_to_usd(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pxr")
+    across = Curve(part="transform", field="position", component=0, keys=(Key(0.0, 0.0), Key(0.1, 3.0)))
+    brighter = Curve(part="light", field="intensity", keys=(Key(0.0, 1.0), Key(0.1, 2.0)))
+    place = Transform(position=(0.0, 2.0, 0.0))
+    red = LightSettings(colour=(1.0, 0.5, 0.0), intensity=3.0, reach=2.0)
+    nodes = (
+        Node(id="t", name="Tiny", settings=ModelSettings(path=str(TINY))),
+        Node(id="k", name="Key", transform=place, settings=LightSettings(reach=1.0), curves=(across, brighter)),
+        Node(id="r", name="Red", attachment=Attachment(node="t", bone="tip"), settings=red),
+        Node(id="h", name="Hidden", visible=False, settings=red),
+    )
+    path = tmp_path / "lights.sinew"
+    save_project(path, Scene(nodes=nodes), ViewState())
+    written = exported(path, tmp_path / "a.usda", "--frames", "0:6")
+    assert capsys.readouterr().err == ""
+    model = load_model(written)
+    key, tip = model.lights
+    assert key.strength == pytest.approx(np.pi * 1.0)
+    assert tip.strength == pytest.approx(np.pi * 3.0 * 2.0**2)
+    text = written.read_text()
+    assert text.count("def SphereLight") == 2
+    stored = re.findall(r"color3f inputs:color = \(([^)]*)\)", text)
+    np.testing.assert_allclose([float(part) for part in stored[-1].split(",")], light_of(red.colour), atol=1e-6)
+    assert text.count("inputs:intensity.timeSamples") == 1, "only the keyed light changes"
+    exported(path, tmp_path / "a.glb", "--frames", "0:1")
+    assert "glTF scene cannot store lights; skipped for Key, Red" in capsys.readouterr().err
 
 
 def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -186,6 +186,14 @@ def test_poses_have_the_positions_of_other_programs(answer: Answer, assets: Path
         assert bones.dtype == np.int32
         assert len(bones) == len(palette)
         assert bones.max() < len(arrays["bone_names"])
+        joints = arrays["joint_positions"]
+        assert joints.shape == (len(arrays["bone_names"]), 3)
+        model = load_model(file)
+        if model.skin is not None and model.skin.palette is not None:  # the joint of an entry, where its matrix puts it
+            centres = np.concatenate([model.skin.palette.centres, np.ones((len(palette), 1))], axis=1)
+            moved = np.einsum("pij,pj->pi", palette.astype(float), centres)[:, :3]
+            span = max(float(np.abs(joints).max()), 1e-6)
+            np.testing.assert_allclose(moved, joints[bones], atol=2e-5 * span)
 
 
 def test_a_vrm_animation_plays_on_a_vrm_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

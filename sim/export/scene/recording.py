@@ -157,6 +157,16 @@ class CameraTrack:
         return SENSOR_WIDTH / SENSOR_ASPECT / 2.0 / math.tan(math.radians(self.field_of_view) / 2.0)
 
 
+@dataclass(frozen=True, slots=True)
+class LightTrack:
+    """Recording of a point light, a value for each frame."""
+
+    name: str
+    positions: Float64  # In the world [m], shape (F, 3)
+    colours: Float64  # Linear RGB, shape (F, 3)
+    strengths: Float64  # Light that a white surface reflects at 1 m, facing it, shape (F,)
+
+
 SENSOR_WIDTH, SENSOR_ASPECT = 36.0, 16.0 / 9.0
 """Sensor [mm] for formats that store a lens by focal length; programs use its width, so pictures are 16:9."""
 
@@ -169,6 +179,7 @@ class SceneRecording:
     rate: float  # Frames per second
     first: int = 0  # Number of the first frame
     cameras: tuple[CameraTrack, ...] = ()
+    lights: tuple[LightTrack, ...] = ()
 
     @property
     def frame_count(self) -> int:

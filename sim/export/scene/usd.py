@@ -6,6 +6,7 @@ its matrices are transposed.
 Source: the schemas UsdGeom and UsdSkel of OpenUSD; UsdPreviewSurface specification 2.6.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade, UsdSkel, Vt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdLux, UsdShade, UsdSkel, Vt
 
 from sinew.sim.assets.model import AlphaMode, Material, Sampled, Skeleton, Skin
 from sinew.sim.export.formats import UsdOptions
@@ -24,6 +25,7 @@ from sinew.sim.export.scene.recording import (
     CameraTrack,
     FoundNode,
     JointMotion,
+    LightTrack,
     SceneRecording,
     Topology,
     Track,
@@ -438,6 +440,8 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
         prim.SetDisplayName(track.name)
     for camera in recording.cameras:
         _write_camera(stage, ROOT.AppendChild(identifier(camera.name, taken)), camera, recording.first)
+    for light in recording.lights:
+        _write_light(stage, ROOT.AppendChild(identifier(light.name, taken)), light, recording.first)
     stage.GetRootLayer().Save()
     # A preview surface takes its colour from a single source.
     coloured = (track for track in recording.tracks if track.form is Topology.SURFACE and track.colours is not None)
@@ -524,6 +528,29 @@ def _write_camera(stage: Any, path: Any, camera: CameraTrack, first: int) -> Non
     written.CreateFocalLengthAttr((0.05 if camera.height else camera.focal_length / 1000.0) * TENTHS)
     written.CreateClippingRangeAttr(Gf.Vec2f(camera.near, camera.far))
     written.GetPrim().SetDisplayName(camera.name)
+
+
+LIGHT_RADIUS = 0.05
+"""Radius of the spheres that stand for point lights [m]; their power does not depend on it."""
+
+
+def _write_light(stage: Any, path: Any, light: LightTrack, first: int) -> None:
+    written = UsdLux.SphereLight.Define(stage, path)
+    written.CreateRadiusAttr(LIGHT_RADIUS)
+    written.CreateNormalizeAttr(True)
+    placement, colour, intensity = written.AddTranslateOp(), written.CreateColorAttr(), written.CreateIntensityAttr()
+    values = (light.positions, placement, Gf.Vec3d), (light.colours, colour, Gf.Vec3f)
+    for rows, attribute, kind in values:
+        for frame, code in _codes(_if_moving(rows), first):
+            attribute.Set(kind(*rows[frame].tolist()), code)
+    # A white surface reflects 1/pi of its irradiance, of which the sphere gives a quarter of its power at 1 m.
+    for frame, code in _codes(_if_moving(light.strengths), first):
+        intensity.Set(4.0 * math.pi * float(light.strengths[frame]), code)
+    written.GetPrim().SetDisplayName(light.name)
+
+
+def _if_moving(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return values[:1] if (values == values[:1]).all() else values
 
 
 def _write_widths_and_colours(prim: Any, track: Track, first: int) -> None:

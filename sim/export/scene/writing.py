@@ -77,6 +77,8 @@ def write_scene(
         warned(f"{path}: left out: {', '.join(left)}; {format.name} holds {' and '.join(sorted(format.holds))} only")
     if recording.cameras and "cameras" not in format.keeps:
         lost["cameras",] = [camera.name for camera in recording.cameras]
+    if recording.lights and "lights" not in format.keeps:
+        lost["lights",] = [light.name for light in recording.lights]
     for what, names in lost.items():
         warned(f"{path}: {format.name} cannot store {', '.join(what)}; skipped for {', '.join(names)}")
     for target, tracks in files:
