@@ -192,6 +192,8 @@ def test_the_bone_under_the_mouse_is_picked_and_all_have_colours(rigger):
     rigger.document.undo_stack.clear()
     rigger.begin()
     one = picture(editor)
+    panel = editor.kind_panels["model"]
+    assert panel.legend().title == "Weight of upper"
     rigger.tool.bar.all_bones.setChecked(True)
     assert (picture(editor) != one).any(axis=2).sum() > 1000
     pixels, table = rigger.pixels(), rigger.table

@@ -17,7 +17,8 @@ from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.evaluation import BoneModifiers
 from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings, SkinningMethod, model_settings
-from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.kinds.contract import ColourKey, Command, Panel
+from sinew.sim.maths.ramps import Ramp
 from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
@@ -171,6 +172,12 @@ class ModelPanel(Panel):
             names = [expression.name for expression in model.rig.expressions]
             sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))
         return sections
+
+    def legend(self) -> ColourKey | None:
+        bone = self._context.document.selection.bone
+        if self.weights.brush is None or self.weights.bar.all_bones.isChecked():
+            return None
+        return ColourKey(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
 
     def sides(self) -> tuple[str, str] | None:
         node = self._context.active.node
