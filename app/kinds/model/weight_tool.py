@@ -153,7 +153,7 @@ class WeightTool(BrushTool[WeightPaint]):
         table = self.table(node, system.model)
         joint = self.joint(table)
         if joint is None or view is None:
-            self._context.hint("Select a bone to paint its weights: click it, or press Q over the skin")
+            self._context.hint("Select a bone in the outliner, or press Q over the skin, to paint its weights")
             return None
         if self.bar.lock.isChecked():
             self._context.hint(f"{table.skeleton.names[joint]} is locked")
@@ -212,7 +212,7 @@ class WeightTool(BrushTool[WeightPaint]):
     def refresh(self) -> None:
         super().refresh()
         node, bone = self._context.selected(self._kind), self._document.selection.bone
-        self.bar.setVisible(node is not None and self.system_of(node) is not None)
+        self.bar.setVisible(node is not None and self.is_brushable(self.system_of(node)))
         self.bar.lock.setEnabled(bone is not None)
         self.bar.lock.setChecked(node is not None and bone in self.locked.get(node.id, frozenset()))
 
