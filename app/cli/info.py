@@ -1,5 +1,6 @@
 """The command `sinew info`, which needs no display, no Qt and no OpenGL."""
 
+import dataclasses
 import json
 import os
 from collections import Counter
@@ -15,7 +16,10 @@ from sinew.app.project.project_file import is_project, load_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.info import info_text, model_info, table
 from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.foot_slide import clip_slides
 from sinew.sim.characters.materials import missing_images, missing_lines
+from sinew.sim.characters.retarget import RetargetError, body_of
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Files
 from sinew.sim.printable import printable, printable_json
@@ -42,10 +46,21 @@ def run(job: InfoJob) -> None:
             raw = read_raw(job.scene, progress=progress)
         model = build_model(raw)
         info = model_info(raw, model)
+        add_feet(info, model)
         info["warnings"] += missing_lines(missing_images(model, ()))
         text = info_text({**info, "warnings": []})
     print(printable_json(json.dumps(info, indent=2, ensure_ascii=False)) if job.json else text)
     print_warnings(job.scene, info["warnings"])
+
+
+def add_feet(info: dict[str, Any], model: CharacterModel) -> None:
+    """Adds the slide of standing feet to the clips of a human body, in units of the file."""
+    try:
+        body = body_of(model)
+    except RetargetError:
+        return
+    for shown, clip in zip(info["clips"], model.clips, strict=True):
+        shown["feet"] = [dataclasses.asdict(foot) for foot in clip_slides(model, clip, body)]
 
 
 def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:

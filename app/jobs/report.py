@@ -21,11 +21,17 @@ from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.jobs.job import WORDS, option, record_of
 from sinew.app.jobs.options import Opening, ProgressLines, SceneFile, Span, output, require_folder
 from sinew.app.jobs.render import frame_times
+from sinew.sim.assets.humanoid import SIDES
+from sinew.sim.characters.foot_slide import FRAMES_MAX, RATE, slide_of
+from sinew.sim.characters.playing import up_axis
+from sinew.sim.characters.retarget import RetargetError, ball, body_of
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.formats import PAGE_FORMATS
 from sinew.sim.export.image import write_png
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import Measures, System, stop_reason, warning_of
+from sinew.sim.maths.transform import transform_points
 from sinew.sim.printable import counted, printable, size_text
 from sinew.sim.profile.history import summary
 from sinew.sim.profile.sample import FrameSample, SceneMoment
@@ -78,6 +84,7 @@ def run(job: ReportJob) -> None:
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),
                 **measures(scene, renderer.engine),
+                **feet(scene, renderer.engine, times),
                 "Checksums of the result (SHA-256)": checksums(scene, renderer.engine),
                 "Options": [("option", "value"), *record_of(job)],
                 "Made with": versions(context, packages(scene.scene.nodes).values()),
@@ -152,6 +159,42 @@ def measures(scene: OpenedScene, engine: Engine) -> dict[str, list[Row]]:
             found = system.measures().items()
             rows += [(node.name or node.id, name, f"{value:.4g}", system.units.get(name, "")) for name, value in found]
     return {"Measures at the end": rows} if len(rows) > 1 else {}
+
+
+def feet(scene: OpenedScene, engine: Engine, times: Sequence[float]) -> dict[str, list[Row]]:
+    """Returns how far the feet of human characters slide between the first and the last time; nothing without any."""
+    rows: list[Row] = [
+        (
+            "object",
+            "foot",
+            "contacts",
+            "way of one, mean",
+            "longest",
+            "speed, mean",
+            "largest",
+            "near the floor",
+            "unit",
+        )
+    ]
+    count = min(max(round((times[-1] - times[0]) * RATE) + 1, 2), FRAMES_MAX)
+    for node in scene.scene.characters:
+        character = engine.views.characters.get(node.id)
+        if character is None or not isinstance(node.settings, ModelSettings):
+            continue
+        try:
+            body = body_of(character.model, node.settings.humanoid, up_axis(node.settings, character.model))
+        except RetargetError:
+            continue
+        world = character.world_from_model
+        scale = abs(float(np.linalg.det(world[:3, :3]))) ** (1.0 / 3.0)
+        poses = [character.pose_at(times[0] + number / RATE).model_from_joint[:, :3, 3] for number in range(count)]
+        for side in SIDES:
+            path = transform_points(world, np.array([points[ball(body, side)] for points in poses]))
+            found = slide_of(side, path, 1.0 / RATE, scale * body.leg, 1)
+            ways, speeds = (found.mean_way, found.longest_way), (found.mean_speed, found.largest_speed)
+            numbers = (f"{1e3 * value:.3g}" for value in (*ways, *speeds, found.weighted_speed))
+            rows.append((node.name or node.id, side, found.contacts, *numbers, "mm, mm/s"))
+    return {"Slide of standing feet": rows} if len(rows) > 1 else {}
 
 
 def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:

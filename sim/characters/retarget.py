@@ -157,10 +157,10 @@ def _stretched(body: Body, reference: Float64) -> float:
 
 
 def _lower_ball(points: Float64, body: Body) -> Float64:
-    return np.minimum(*(points[:, _ball(body, side), body.up] for side in SIDES))
+    return np.minimum(*(points[:, ball(body, side), body.up] for side in SIDES))
 
 
-def _ball(body: Body, side: str) -> int:
+def ball(body: Body, side: str) -> int:
     return body.bones.get(f"{side}Toes", body.bones[f"{side}Foot"])
 
 
@@ -261,10 +261,10 @@ def _pinned(
     legs = [[target.bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot")] for side in SIDES]
     aims, drop = [], np.zeros(len(hips))
     for side, (upper, lower, foot) in zip(SIDES, legs, strict=True):
-        path = points[:, _ball(source, side)]
+        path = points[:, ball(source, side)]
         floor = float(np.percentile(path[:, source.up], FLOOR_PERCENTILE))
         stands = contacts(path, step, source.leg, source.up, floor)
-        aims.append(placed[:, foot] + _shifts(placed[:, _ball(target, side)], stands, step, target.up))
+        aims.append(placed[:, foot] + _shifts(placed[:, ball(target, side)], stands, step, target.up))
         length = np.linalg.norm(placed[0, lower] - placed[0, upper]) + np.linalg.norm(
             placed[0, foot] - placed[0, lower]
         )

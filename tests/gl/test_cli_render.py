@@ -226,6 +226,19 @@ def test_images_show_the_materials_of_a_project(tmp_path: Path, capsys: pytest.C
     assert "gone.png" in capsys.readouterr().err
 
 
+def test_a_report_lists_how_far_feet_slide(tmp_path: Path) -> None:
+    model, output = resources.path("models") / "humanoid" / "humanoid.ezm", tmp_path / "a.html"
+    assert main(["report", str(model), "--output", str(output), "--frames", "0:30"]) == 0
+    text = output.read_text(encoding="utf-8")
+    part = text[text.index("Slide of standing feet") :]
+    rows = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", part)[1:3]]
+    assert [(row[0], row[1]) for row in rows] == [("humanoid", "left"), ("humanoid", "right")]
+    for row in rows:
+        assert int(row[2]) >= 0
+        assert float(row[-2]) > 100.0, "walks on the spot"
+        assert row[-1] == "mm, mm/s"
+
+
 def test_a_report_has_image_settings_costs_and_checksums(tmp_path: Path) -> None:
     project, output = tmp_path / "a & b.sinew", tmp_path / "report.html"
     sheet = ClothSettings(columns=8, rows=6, substeps=8)

@@ -14,8 +14,8 @@ from sinew.sim.characters.retarget import (
     Body,
     LocalMotion,
     RetargetError,
-    _ball,
     _world,
+    ball,
     body_of,
     retarget,
     retargeted_clip,
@@ -73,14 +73,14 @@ def test_limbs_point_as_in_the_source_and_standing_feet_stand(humanoid: Characte
     _, pinned = _world(target.skeleton, retarget(motion, source, target))
     stands = 0
     for side in ("left", "right"):
-        ball, path = pinned[:, _ball(target, side)], points[:, _ball(source, side)]
+        at, path = pinned[:, ball(target, side)], points[:, ball(source, side)]
         for first, last in contacts(path, motion.step, source.leg, source.up, np.percentile(path[:, source.up], 2.0)):
             stands += 1
-            apart = ball[first : last + 1, [0, 2]] - ball[first, [0, 2]]
+            apart = at[first : last + 1, [0, 2]] - at[first, [0, 2]]
             assert np.linalg.norm(apart, axis=-1).max() < 1e-4
     assert stands >= 8
-    balls = [pinned[:, _ball(target, side), target.up] for side in ("left", "right")]
-    floor = min(target.skeleton.model_from_bind[_ball(target, side), target.up, 3] for side in ("left", "right"))
+    balls = [pinned[:, ball(target, side), target.up] for side in ("left", "right")]
+    floor = min(target.skeleton.model_from_bind[ball(target, side), target.up, 3] for side in ("left", "right"))
     assert (
         abs(np.percentile(np.minimum(*balls), 2.0) - floor) < 0.01
     )  # although the legs of the source are not straight at rest
