@@ -57,7 +57,7 @@ class ModelView(CharacterView):
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._surfaces = {False: Memo[SurfaceItem](), True: Memo[SurfaceItem]()}
-        self._weight_joint: int | None = None  # -1 while the scalars are the shade of roots
+        self._weight_joint: int | None = None  # -1 while the scalars are the shade of roots, -2 other numbers
         self._covers: tuple[Float64, ...] = ()
         self.painted: npt.NDArray[np.float32] | None = None
         self._lender: ModelView | None = None

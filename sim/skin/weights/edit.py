@@ -10,9 +10,7 @@ from sinew.sim.assets.influences import INFLUENCES_MAX, Influences, merged
 from sinew.sim.assets.model import Mesh, Skeleton
 from sinew.sim.maths.arrays import Bool, Float64, Intp
 from sinew.sim.maths.points import nearest_vertices
-
-SMOOTHING = 0.5
-"""Part of the way to the mean of the neighbours that weights go in one pass."""
+from sinew.sim.scene.brush import SMOOTHING
 
 MIRRORED_WITHIN = 0.02
 """Largest distance of a mirror image from its vertex, as a part of the extent of the mesh."""
