@@ -38,12 +38,23 @@ class User:
         self._session.load(self.editor, resources.path("projects") / f"{project}.sinew")
 
     def chooses(self, *texts):
-        bar = self.editor.window.menuBar()
-        for text in texts:
-            action = next(one for one in bar.actions() if one.text().replace("&", "").startswith(text))
-            QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.actionGeometry(action).center())
-            bar = action.menu() or bar
-            QTest.qWait(150)  # until it has opened
+        """Clicks through menus until the action is triggered: a window that is activated late closes them."""
+        triggered = []
+
+        def is_done():
+            bar = self.editor.window.menuBar()
+            for text in texts:
+                action = next(one for one in bar.actions() if one.text().replace("&", "").startswith(text))
+                if not bar.isVisible():
+                    return False
+                if action.menu() is None:
+                    action.triggered.connect(lambda *_: triggered.append(True))
+                QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.actionGeometry(action).center())
+                bar = action.menu() or bar
+                QTest.qWait(150)  # until it has opened
+            return bool(triggered)
+
+        self._qtbot.waitUntil(is_done, timeout=PATIENCE)
         return self.editor.output.window
 
     def types(self, form, **values):
