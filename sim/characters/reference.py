@@ -121,8 +121,8 @@ def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:
     points = np.asarray(positions, dtype=np.float64)
     if not len(points) or not len(triangles):
         return 0.0
-    a, b, c = np.moveaxis((points - points.mean(axis=0))[triangles], 1, 0)
-    return float(np.sum(a * np.cross(b, c)) / 6.0)
+    (ax, bx, cx), (ay, by, cy), (az, bz, cz) = (points - points.mean(axis=0)).T.take(triangles.T, axis=1)
+    return float(np.sum(ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)) / 6.0)
 
 
 def method_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> MethodDifference:
