@@ -1,14 +1,12 @@
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt
-
+from sinew.app.editor.feature import LATER, Feature
+from sinew.app.editor.session import Session
 from sinew.app.project.presets import PresetError, PresetStore
-from sinew.app.session.editor_context import EditorContext
-from sinew.app.timeline.bake_task import BakeTask
+from sinew.app.project.settings_store import config_folder
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Command, Panel, Presets, Stoppable, stop_reason, warning_of
+from sinew.sim.kinds.contract import Command, Panel, Presets, stop_reason, warning_of
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.widgets.inspector.head import NodeStatus
@@ -16,12 +14,13 @@ from sinew.widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, mut
 from sinew.widgets.parts import Pages
 
 
-class SelectedNode(QObject):
-    """Display of the selected node after every change and frame; `folder` has the user's presets by kind."""
+class SelectedNode(Feature):
+    """Display of the selected node after every change and frame, and presets."""
 
-    def __init__(self, context: EditorContext, kinds: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
-        super().__init__()
-        self._context, self._kinds, self._baking = context, kinds, baking
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        context, baking, folder = session.context, session.baking, config_folder()
+        self._context, self._kinds, self._baking = context, session.kind_panels, baking
         tip = "Simulate again, with the current settings; the folder of the bake stays."
         self._detach = Command("free_bake", "Detach Bake", tip, baking.free)
         self._head = context.panels.inspector.head
@@ -34,7 +33,15 @@ class SelectedNode(QObject):
             self._load(name)
         self._on_changed()
 
-    def offer(self, node_id: NodeId, text: str) -> str:
+    def join(self) -> None:
+        self.session.client.troubled.connect(self._warn, LATER)
+
+    def _warn(self, node_id: NodeId, text: str) -> None:
+        scene, text = self._context.document.scene, self._remedied(node_id, text)
+        name = scene.node(node_id).name if scene.has(node_id) else ""
+        self._context.panels.warn("", f"{name}: {text}" if name else text)
+
+    def _remedied(self, node_id: NodeId, text: str) -> str:
         """Returns the text of a problem with the remedies that the user has."""
         node, system = self._context.document.scene.by_id.get(node_id), self._context.system(node_id)
         if node is None or system is None:
@@ -159,23 +166,17 @@ class SelectedNode(QObject):
 
     # --- wiring ---------------------------------------------------------------------------------------
 
-    def resume(self, node_id: NodeId) -> None:
-        system = self._context.system(node_id)
-        if isinstance(system, Stoppable):
-            self._context.stepper.alter(system.resume)
-
     def _connect(self) -> None:
         context, head = self._context, self._head
         context.document.selection_changed.connect(self._on_changed)
         context.document.changed.connect(self._on_changed)
         context.files.changed.connect(self.refresh)
-        # Queued, because widgets that appear while the viewport paints may resize it.
-        context.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+        context.client.drawn.connect(self.refresh, LATER)
         head.presets.chosen.connect(self.use_preset)
         head.presets.saved.connect(self.save_preset)
         head.presets.deleted.connect(self.delete_preset)
         head.reset_button.clicked.connect(context.playback.reset_simulation)
-        head.resume_button.clicked.connect(lambda: self.resume(context.document.selection.node or ""))
+        head.resume_button.clicked.connect(lambda: context.resume(context.document.selection.node or ""))
 
 
 _NO_PANEL = Panel()

@@ -1,11 +1,9 @@
 """Reports of stopped simulations in outliner and viewport, with buttons to resume and to reset."""
 
-from collections.abc import Callable
-
 import numpy as np
-from PySide6.QtCore import QObject, Qt
 
-from sinew.app.session.editor_context import EditorContext
+from sinew.app.editor.feature import LATER, Feature
+from sinew.app.editor.session import Session
 from sinew.sim.kinds.contract import stop_reason
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.scene import NodeId
@@ -14,18 +12,17 @@ from sinew.widgets.overlay import StopMark
 _MARGIN = 10
 
 
-class StopReports(QObject):
-    """Reports of stopped systems, after every frame; `resume` resumes a node from its last valid state."""
+class StopReports(Feature):
+    """Reports of stopped systems, after every frame."""
 
-    def __init__(self, context: EditorContext, resume: Callable[[NodeId], None]) -> None:
-        super().__init__()
-        self._context, self._resume = context, resume
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        context = self._context = session.context
         self.marks: dict[NodeId, StopMark] = {}
         outliner = context.panels.outliner
-        outliner.resume_requested.connect(resume)
+        outliner.resume_requested.connect(context.resume)
         outliner.reset_requested.connect(lambda _: context.playback.reset_simulation())
-        # Queued, because widgets must not appear while the viewport paints.
-        context.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+        context.client.drawn.connect(self.refresh, LATER)
         context.document.changed.connect(self.refresh)
         context.document.view_state_changed.connect(self._place)
         context.viewport.resized.connect(self._place)
@@ -49,7 +46,7 @@ class StopReports(QObject):
 
     def _mark(self, node_id: NodeId) -> StopMark:
         mark = StopMark(self._context.viewport)
-        mark.resume_button.clicked.connect(lambda: self._resume(node_id))
+        mark.resume_button.clicked.connect(lambda: self._context.resume(node_id))
         mark.reset_button.clicked.connect(self._context.playback.reset_simulation)
         return mark
 

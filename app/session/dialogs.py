@@ -187,3 +187,9 @@ class RecoveryQuestions(QObject):
             self._store.adopt(recovery)
         else:
             self._offer_next()
+
+
+def if_given(path: Path | None, use: Callable[[Path], object]) -> None:
+    """Uses a path unless the user has named none."""
+    if path is not None:
+        use(path)

@@ -21,12 +21,13 @@ from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import TaskQueue
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Stoppable
 from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.widgets.viewport import Viewport
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class EditorContext:
     document: Document
     edits: SceneEdits
@@ -56,6 +57,16 @@ class EditorContext:
         label = KINDS[kind].label.lower()
         return "" if self.selected(kind) else f"Select {'an' if label[0] in 'aeiou' else 'a'} {label} first."
 
+    def no_model(self) -> str:
+        """Returns why there is no model to act on, or ""."""
+        return "" if self.active.node is not None else "Open a model first."
+
     def system(self, node_id: NodeId) -> Any:
         engine = self.client.engine
         return engine.simulation.systems.get(node_id) if engine else None
+
+    def resume(self, node_id: NodeId) -> None:
+        """Resumes a stopped system from its last valid state."""
+        system = self.system(node_id)
+        if isinstance(system, Stoppable):
+            self.stepper.alter(system.resume)

@@ -12,6 +12,7 @@ from sinew.widgets.theme import dress
 
 SPACER = " "
 RECENT, EXPORT, ADD, WINDOW, HISTORY = "Open &Recent", "&Export", "&Add", "&Window", "Histor&y"
+BAR = "&File", "&Edit", "&View", ADD, "&Skinning", "Pla&yback", "Si&mulation", "&Timing", WINDOW, "He&lp"
 TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
            "view.home", "overlay.bones", "overlay.grid", SEPARATOR,
            "handle.move", "handle.rotate", "handle.scale", SPACER, "skin.lbs", "skin.dqs", "compare.split",

@@ -299,7 +299,7 @@ class NodeStage:
         return self.editor.client.engine.simulation.systems[self.node]
 
     def frame(self):
-        self.editor.frame_all()
+        self.editor.features["view"].frame_all()
         settled(self.editor)
 
     def run(self, steps):

@@ -80,7 +80,9 @@ def observed(session: OtherDriver, project: Path, node: str) -> dict[str, object
     session.settle()
     shown = editor.client.runner.shown
     steps.append(session.state(node) == bake.state(node, shown))
-    verified = session.reported(editor.verifying.ended, editor.window.actions_table["simulate.verify"].trigger)
+    verified = session.reported(
+        editor.features["simulation"].verifying.ended, editor.window.actions_table["simulate.verify"].trigger
+    )
     messages = [message.text for message in editor.panels.messages.messages]
     return {
         "renderer": editor.client.engine.context.capabilities.renderer, "identical": steps, "stale": stale,

@@ -112,7 +112,7 @@ def test_everything_shows_the_same_steps(fresh, qtbot, tmp_path, plain, capfd, s
         fresh.playback.scrub(step / 60)
         picture(fresh)
         np.testing.assert_array_equal(positions(fresh, "c"), shown[step])
-    fresh.shown_line.refresh()
+    fresh.features["playing"].shown_line.refresh()
     assert (
         fresh.window.docks["timeline"].windowTitle()
         == {

@@ -59,7 +59,7 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     editor.playback.pause()
     assert states(editor, cloth, (20, 5, 13)) == [before[place] for place in (2, 0, 1)], "also while it plays"
     assert editor.client.runner.cache.history.cached == [], "no step is stored twice"
-    editor.cached_bars.refresh()
+    editor.features["playing"].cached_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_baked
     assert not row.is_outdated
@@ -68,7 +68,7 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     settled(editor)
     assert not editor.baking.is_of_now(cloth)
-    editor.cached_bars.refresh()
+    editor.features["playing"].cached_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_outdated
     assert {cached for _, _, cached in row.spans} == {CacheState.OUTDATED}
@@ -101,8 +101,8 @@ def test_an_outdated_bake_is_marked_and_can_be_detached(baked, qtbot):
 
     def row():
         settled(editor)
-        editor.cached_bars.refresh()
-        editor.selected_node.refresh()
+        editor.features["playing"].cached_bars.refresh()
+        editor.features["selected"].refresh()
         entry = editor.panels.outliner.model.entry_of((cloth,))
         return entry.note, entry.mark
 
@@ -139,7 +139,7 @@ def test_adding_and_removing_another_node_changes_neither_bake_nor_cached_steps(
     result_of(editor.seek, qtbot)
     sparks = editor.edits.add("emitter.sparks")
     assert states(editor, cloth, (5, 13, 20)) == before
-    editor.cached_bars.refresh()
+    editor.features["playing"].cached_bars.refresh()
     bars = {bar.node: bar.spans for bar in editor.timeline.tracks.bars}
     assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.CACHED),)
     assert bars[sparks] == ()
@@ -175,7 +175,7 @@ def test_damaged_and_missing_bakes_are_reported_and_simulated(baked, qtbot):
     editor.files.new()
     Session(qtbot).load(editor, path)
     assert messages(editor) == ["Cloth: no baked steps in a.sinewcache; it is simulated"]
-    editor.cached_bars.refresh()
+    editor.features["playing"].cached_bars.refresh()
     assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]
     assert states(editor, cloth, (5,)) != before[:1]
     path.with_name("elsewhere").rename(cache_folder(path))
@@ -202,16 +202,16 @@ def test_a_bake_is_verified_in_the_background(baked, qtbot):
     shown = states(editor, cloth, (13,))
     outcome = "Bake verified: 1 node, 20 steps, bit-identical"
     assert not editor.panels.messages.isVisible()
-    assert result_of(editor.verifying, qtbot) == outcome
+    assert result_of(editor.features["simulation"].verifying, qtbot) == outcome
     assert editor.panels.messages.isVisible(), "the outcome stays readable"
     assert outcome in messages(editor)
     assert states(editor, cloth, (13,)) == shown
-    with qtbot.waitSignal(editor.verifying.progressed, timeout=60000):
-        editor.verifying.start()
+    with qtbot.waitSignal(editor.features["simulation"].verifying.progressed, timeout=60000):
+        editor.features["simulation"].verifying.start()
     editor.cancel()
-    assert not editor.verifying.busy
+    assert not editor.features["simulation"].verifying.busy
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
-    reported = result_of(editor.verifying, qtbot)
+    reported = result_of(editor.features["simulation"].verifying, qtbot)
     assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in reported
     assert " m, at step 20 in particle " in reported
     assert {reported, "Cloth: its bake is out of date"} <= set(messages(editor))
@@ -266,7 +266,7 @@ def test_a_cloth_on_a_skin_is_scrubbed_edited_undone_baked_and_verified(fresh, a
     assert result_of(fresh.baking, qtbot) == "Baked 20 steps of 1 node"
     assert fresh.baking.is_of_now(cloth)
     assert states(fresh, cloth, steps) == first
-    assert result_of(fresh.verifying, qtbot) == "Bake verified: 1 node, 20 steps, bit-identical"
+    assert result_of(fresh.features["simulation"].verifying, qtbot) == "Bake verified: 1 node, 20 steps, bit-identical"
     document.set_value(ParamRef(skin, "collider", "friction"), friction)
     settled(fresh)
     assert not fresh.baking.is_of_now(cloth)

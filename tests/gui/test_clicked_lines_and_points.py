@@ -36,7 +36,7 @@ def clicked(editor, place):
 
 def test_a_strand_of_hair(editor):
     node = added(editor, "hair")
-    editor.frame_all()
+    editor.features["view"].frame_all()
     settled(editor)
     with_hair = picture(editor)[..., :3].astype(int)
     visible = ParamRef(node, "node", "visible")
@@ -56,7 +56,7 @@ def test_a_thread_of_a_cloth(editor):
     for display in (DisplayMode.WIREFRAME, DisplayMode.SHADED):
         editor.document.set_value(ParamRef("view", "view", "display"), display)
         editor.document.select(Selection())
-        editor.frame_all()
+        editor.features["view"].frame_all()
         settled(editor)
         assert clicked(editor, place_of(editor, positions(editor, node)[5])) == Selection(node=node)
 
@@ -85,7 +85,7 @@ def test_a_particle_the_star_of_its_emitter_and_the_mark_of_a_light(editor):
     settled(editor)
     assert clicked(editor, mark) == Selection()
     node = added(editor, "light")
-    editor.frame_all()
+    editor.features["view"].frame_all()
     settled(editor)
     with editor.viewport.gl_current():
         place = next(mark.position for mark in editor.client.engine.views.marks() if mark.node_id == node)

@@ -240,7 +240,7 @@ def entries(menu):
 def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):
     stage.hover(MIDDLE)
     stage.trigger("simulate.pin")
-    menu = stage.editor.menu.menu_at(stage.pixel(MIDDLE))
+    menu = stage.editor.features["objects"].menu.menu_at(stage.pixel(MIDDLE))
     presets = entries(entries(menu)["Pins"].menu())
     assert not any(action.isChecked() for action in presets.values())
     presets["Top edge"].trigger()

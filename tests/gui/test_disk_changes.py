@@ -75,7 +75,7 @@ def project(tmp_path):
 @pytest.fixture
 def editor(session, project):
     editor = session.open(project)
-    editor.disk_changes.watch._watcher.blockSignals(True)  # file systems without notifications
+    editor.features["saving"].disk_changes.watch._watcher.blockSignals(True)  # file systems without notifications
     return editor
 
 
@@ -262,7 +262,7 @@ def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, q
     editor = session.open(path)
     before = editor.store.loaded("model-1").model
     assert buffer in editor.store.known
-    qtbot.waitUntil(lambda: buffer in editor.disk_changes.watch._reported, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: buffer in editor.features["saving"].disk_changes.watch._reported, timeout=PATIENCE)
     taller = bytes(binary).replace(np.float32(2.0).tobytes(), np.float32(3.0).tobytes())
     buffer.write_bytes(taller)
     qtbot.waitUntil(lambda: editor.store.loaded("model-1").model is not before, timeout=PATIENCE)
@@ -295,9 +295,9 @@ def test_a_saved_shader_is_reported(session, tmp_path, monkeypatch, qtbot):
     monkeypatch.setattr(shaders, "ROOT", tmp_path / "shaders")
     editor = session.start()
     names = []
-    editor.disk_changes.shaders_changed.connect(names.extend)
+    editor.features["saving"].disk_changes.shaders_changed.connect(names.extend)
     file = tmp_path / "shaders" / "common" / "hash.glsl"
-    watch = editor.disk_changes.watch
+    watch = editor.features["saving"].disk_changes.watch
     qtbot.waitUntil(lambda: file in watch._reported, timeout=PATIENCE)
     file.touch()
     qtbot.wait(400)

@@ -28,7 +28,7 @@ def pixels_of_light(editor):
 def frame_light(editor):
     light = editor.document.scene.of_kind("light")[0]
     editor.edits.select(light.id)
-    editor.frame_selection()
+    editor.features["view"].frame_selection()
     settled(editor)
     return pixels_of_light(editor)
 
@@ -146,7 +146,7 @@ def test_bones_surface_and_background_are_clicked(editor):
     Mouse(editor.viewport).click(QPointF(3.0, editor.viewport.height() - 3.0))
     assert editor.document.selection.node is None
     editor.edits.turn_camera("front")
-    editor.frame_all()
+    editor.features["view"].frame_all()
     settled(editor)
     box = editor.client.engine.views.bounds("model-1")
     Mouse(editor.viewport).click(place_of(editor, (box.lo + box.hi) / 2.0))

@@ -303,7 +303,7 @@ def test_every_menu_names_the_place_of_a_new_emitter(editor):
         if selection.node:
             outliner = editor.panels.outliner.menu_for(entry_of(editor, selection))
             assert text in [action.text() for action in outliner.actions()]
-    sky = editor.menu.menu_at(QPointF(2.0, 2.0))
+    sky = editor.features["objects"].menu.menu_at(QPointF(2.0, 2.0))
     (add,) = [action.menu() for action in sky.actions() if action.text() == "&Add"]
     assert "&Emitter (on ground)" in [action.text() for action in add.actions()]
     # An ampersand in a name is no access key.

@@ -35,7 +35,7 @@ def edit(editor):
     editor.edits.select("model-1", editor.store.loaded("model-1").model.skeleton.names[1])
     editor.edits.show(DisplayMode.WEIGHTS)
     editor.playback.scrub(0.25 * editor.active.duration)
-    editor.binding.set_point("in_point")
+    editor.features["playing"].binding.set_point("in_point")
     editor.playback.scrub(0.6 * editor.active.duration)
     editor.edits.orbit_camera(40.0, 25.0)
 
@@ -306,17 +306,17 @@ def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot,
     scene = crashed_session()
     crashed_session()
     editor = session.start()
-    latest, older = editor.recovery.pending()
+    latest, older = editor.features["saving"].recovery.pending()
     latest.project.write_text("{")
     editor.recovering.offer()
     qtbot.waitUntil(lambda: editor.dialogs.asked == ["recover", "recover"], timeout=60000)
     editor.files.cancel()
     qtbot.wait(20)
     assert editor.document.scene == NEW_SCENE
-    assert len(editor.recovery.pending()) == 2, "nothing is lost"
+    assert len(editor.features["saving"].recovery.pending()) == 2, "nothing is lost"
     editor.files.recover(older)
     qtbot.waitUntil(lambda: editor.document.scene == scene, timeout=60000)
-    assert [left.folder for left in editor.recovery.pending()] == [latest.folder]
+    assert [left.folder for left in editor.features["saving"].recovery.pending()] == [latest.folder]
     assert [message.severity for message in editor.panels.messages.messages] == [Severity.ERROR, Severity.WARNING]
 
 

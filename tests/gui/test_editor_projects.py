@@ -285,6 +285,6 @@ def test_copies_for_other_work_name_no_withheld_file(fresh, qtbot, tmp_path, els
         if allowed:
             QTest.mouseClick(fresh.window.question.buttons[0], Qt.MouseButton.LeftButton)
         for work in ("verifying", "sweeping"):
-            folder, copy = getattr(fresh.work, work)._queue.snapshot()
+            folder, copy = getattr(fresh.features["simulation"], work)._queue.snapshot()
             with folder:
                 assert ("secret" in copy.read_text()) is allowed

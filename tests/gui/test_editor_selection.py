@@ -27,7 +27,7 @@ def editor(editor, qtbot):
         fresh.document.set_value(ParamRef(ball, "transform", "position"), (1.0 + place, 0.5, 0.0))
     fresh.document.undo_stack.clear()
     settled(fresh)
-    fresh.frame_all()
+    fresh.features["view"].frame_all()
     camera = fresh.document.view_state.camera
     fresh.document.set_camera(msgspec.structs.replace(camera, distance=5.0 * camera.distance))
     fresh.window.activateWindow()
@@ -338,7 +338,7 @@ def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp
     bone = editor.active.model.skeleton.names[1]
     joint = editor.active.model.skeleton.index(bone)
     document.select(Selection(node=model, bone=bone))
-    editor.frame_selection()
+    editor.features["view"].frame_selection()
     before = editor.client.engine.views.characters[model].pose.model_from_joint.copy()
     for key, name, way in (
         (Qt.Key.Key_R, "rotation", QPointF(0.0, 1.0)),

@@ -90,7 +90,7 @@ def test_the_back_end_is_switched_while_it_runs_and_remembered(fresh, qtbot):
 @pytest.fixture
 def framed(fresh):
     set_values(fresh, add_cloth(fresh), **SPRING_SHEET)
-    fresh.frame_all()
+    fresh.features["view"].frame_all()
     settled(fresh)
     fresh.edits.select()
     return fresh
@@ -120,7 +120,7 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
     editor = framed
     cloth = editor.document.scene.of_kind("cloth")[0].id
     entry = editor.panels.outliner.model.entry_of((cloth,))
-    assert editor.stop_reports.marks == {}
+    assert editor.features["stops"].marks == {}
     rest = positions(editor, cloth)
     for _ in range(5):
         editor.playback.step_simulation()
@@ -131,7 +131,7 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
     (text,) = messages(editor, Severity.WARNING)
     assert text.startswith("Cloth: stopped at ")
     assert text.endswith("Reset or resume it in the inspector.")
-    mark = editor.stop_reports.marks[cloth]
+    mark = editor.features["stops"].marks[cloth]
     assert mark.isVisible()
     assert editor.viewport.rect().contains(mark.geometry())
     assert editor.document.scene.node(cloth).name in mark.label.text()
@@ -140,8 +140,11 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
     stop(editor, cloth)
     head = editor.panels.inspector.head
     for act, is_reset in (
-        (lambda: QTest.mouseClick(editor.stop_reports.marks[cloth].resume_button, Qt.MouseButton.LeftButton), False),
-        (lambda: QTest.mouseClick(editor.stop_reports.marks[cloth].reset_button, Qt.MouseButton.LeftButton), True),
+        (
+            lambda: QTest.mouseClick(editor.features["stops"].marks[cloth].resume_button, Qt.MouseButton.LeftButton),
+            False,
+        ),
+        (lambda: QTest.mouseClick(editor.features["stops"].marks[cloth].reset_button, Qt.MouseButton.LeftButton), True),
         (lambda: click_badge(editor, cloth, 3), False),
         (lambda: click_badge(editor, cloth, 2), True),
         (head.resume_button.click, False),
@@ -157,7 +160,7 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
         settled(editor)
         QApplication.processEvents()
         assert not editor.context.system(cloth).stopped
-        assert editor.stop_reports.marks == {}
+        assert editor.features["stops"].marks == {}
         assert entry.note != "stopped"
         assert not head.notice.isVisible()
         stop(editor, cloth)
@@ -165,7 +168,7 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
     editor.edits.delete_selected()
     settled(editor)
     QApplication.processEvents()
-    assert editor.stop_reports.marks == {}
+    assert editor.features["stops"].marks == {}
 
 
 def test_a_hidden_cloth_is_simulated_until_it_is_muted(framed):

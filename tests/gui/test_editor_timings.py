@@ -144,7 +144,7 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     assert row.value is before
     assert row.text(0).startswith("≠ ")
     inspector.past.back_button.click()
-    assert editor.past.shown is None
+    assert editor.features["measuring"].past.shown is None
     assert not inspector.past.isVisible()
     assert method(editor) is now
     editor.timings.view.frames_page.frame_chosen.emit(then)
@@ -154,9 +154,9 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     editor.document.undo_stack.undo()
     assert method(editor) is now
     editor.timings.view.frames_page.frame_chosen.emit(then)
-    assert editor.past.shown is then
+    assert editor.features["measuring"].past.shown is then
     editor.playback.toggle()
-    assert editor.past.shown is None, "playback shows the present"
+    assert editor.features["measuring"].past.shown is None, "playback shows the present"
     assert inspector.past.isHidden()
 
 

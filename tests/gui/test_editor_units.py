@@ -88,15 +88,15 @@ def test_home_frames_surfaces_and_not_particles(giant):
     document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
     settled(editor)
     assert not editor.kind_panels["model"].unit.notice.isVisible(), "a plausible size"
-    editor.frame_all()
+    editor.features["view"].frame_all()
     alone = document.view_state.camera
     emitter = editor.edits.add("emitter.fireworks")
     settled(editor)
     assert editor.client.engine.views.bounds(emitter).size.max() > 2.0 * editor.client.engine.views.bounds().size.max()
-    editor.frame_all()
+    editor.features["view"].frame_all()
     assert document.view_state.camera == alone
     document.remove_node(model_of(editor))
-    editor.frame_all()
+    editor.features["view"].frame_all()
     assert document.view_state.camera.distance > alone.distance, "nothing else can be framed"
 
 
@@ -185,7 +185,7 @@ def test_hair_without_colliders_offers_to_fit_some(editor, qtbot):
     document.set_values({ParamRef(hair, "hair", "guides"): 20, ParamRef(hair, "hair", "children"): 50})
     settled(editor)
     head, before = editor.panels.inspector.head, document.undo_stack.count()
-    editor.selected_node.refresh()
+    editor.features["selected"].refresh()
     assert "has no colliders" in head.status.warning
     assert head.remedy_button.text() == "Fit Colliders"
     head.remedy_button.click()
@@ -193,10 +193,10 @@ def test_hair_without_colliders_offers_to_fit_some(editor, qtbot):
     assert document.undo_stack.count() == before + 1
     assert document.selection.node == hair
     assert all(one.attachment.node == character for one in document.scene.of_kind("collider"))
-    editor.selected_node.refresh()
+    editor.features["selected"].refresh()
     assert head.status.warning == ""
     document.undo_stack.undo()
-    editor.selected_node.refresh()
+    editor.features["selected"].refresh()
     assert "has no colliders" in head.status.warning
     document.set_value(ParamRef(hair, "hair", "collide"), False)
     assert head.status.warning == ""

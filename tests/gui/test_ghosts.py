@@ -145,12 +145,12 @@ def test_the_bake_is_drawn_over_the_simulation_with_its_distance(stage, tmp_path
     key = editor.client.compared.key
     assert (key.title, key.unit, key.lo) == ("Distance from the bake", "mm", 0.0)
     assert key.hi >= max(curves["Cloth"].most) * 1e3
-    editor.distance.refresh()
+    editor.features["playing"].distance.refresh()
     assert editor.overlays.legend.isVisibleTo(editor.viewport)
-    assert editor.distance.plot.distances_now()[0][1] == pytest.approx(variants.max())
-    editor.distance.plot.chosen.emit(15 / 60)
+    assert editor.features["playing"].distance.plot.distances_now()[0][1] == pytest.approx(variants.max())
+    editor.features["playing"].distance.plot.chosen.emit(15 / 60)
     assert changed(settled(editor), shown) > 0
-    assert editor.distance.plot.distances_now()[0][1] == pytest.approx(curves["Cloth"].most[14])
+    assert editor.features["playing"].distance.plot.distances_now()[0][1] == pytest.approx(curves["Cloth"].most[14])
     editor.playback.scrub(STEP / 60)
     assert changed(settled(editor), shown) == 0
     assert bits(editor) == state, "the simulation is unchanged"

@@ -86,12 +86,12 @@ def test_a_clip_of_curves_plays_on_the_timeline(fresh, qtbot, tmp_path):
     assert scene.frame_step == editor.active.frame_step == 1.0 / 30.0
     assert scene.key_times == (0.0, 0.5, 1.0)
     start = picture(editor)
-    editor.binding.step(1)
+    editor.features["playing"].binding.step(1)
     assert editor.playback.playhead.time == 1.0 / 30.0
-    editor.binding.step_key(1)
+    editor.features["playing"].binding.step_key(1)
     assert editor.playback.playhead.time == 0.5
     assert np.abs(picture(editor).astype(int) - start).max() > 30
-    editor.binding.step_key(1)
+    editor.features["playing"].binding.step_key(1)
     assert editor.playback.playhead.time == 1.0
 
 
@@ -101,7 +101,7 @@ def test_targets_and_embedded_images_are_drawn(fresh, qtbot, tmp_path):
     (material,) = editor.store.status("model-1").model.materials
     assert isinstance(material.embedded, EmbeddedImage)
     start = picture(editor)
-    editor.binding.jump("last")
+    editor.features["playing"].binding.jump("last")
     assert np.abs(picture(editor).astype(int) - start).max() > 30
     # Reddish and greenish pixels are those of the image; nothing else in the scene is so colourful.
     channels = start[..., :3].astype(int)

@@ -67,7 +67,7 @@ def test_the_start_page_opens_files_and_lists_recent_ones(fresh, qtbot, tmp_path
 
 def test_the_tour_has_seven_steps_that_fit(fresh, qtbot, monkeypatch):
     assert TOUR_SAMPLE.is_file()
-    monkeypatch.setattr("sinew.app.editor.editor.TOUR_SAMPLE", resource("projects") / "arm.sinew")
+    monkeypatch.setattr("sinew.app.editor.helping.TOUR_SAMPLE", resource("projects") / "arm.sinew")
     card = fresh.overlays.tour
     with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
@@ -108,7 +108,7 @@ def test_f1_opens_the_page_of_the_panel_row_or_kind(fresh, qtbot):
     qtbot.waitUntil(fresh.window.isActiveWindow, timeout=60000)
     fresh.timeline.ruler.setFocus()
     QTest.keyClick(fresh.timeline.ruler, Qt.Key.Key_F1)
-    guide = fresh.guide
+    guide = fresh.features["helping"].guide
     assert guide.isVisible()
     assert guide.current == "timeline"
     guide.close()
@@ -144,7 +144,7 @@ def test_f1_opens_the_page_of_the_panel_row_or_kind(fresh, qtbot):
 
 def test_how_it_works_opens_its_pages_and_links_between_folders(fresh):
     fresh.window.actions_table["help.how"].trigger()
-    guide = fresh.guide
+    guide = fresh.features["helping"].guide
     assert guide.current == "how/index"
     rows = [guide.list.item(row).text() for row in range(guide.list.count())]
     assert rows[0] == "Sinew"
@@ -192,7 +192,7 @@ def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, 
         field = next(item for item in rows if item.record == record).editor.field
         field.setFocus()
         QTest.keyClick(field, Qt.Key.Key_F1)
-        guide = editor.guide
+        guide = editor.features["helping"].guide
         assert guide.current == "inspector"
         assert guide.page.textCursor().selectedText() == record.declared.doc
         assert "Rope: settings" in guide.page.toPlainText()

@@ -38,9 +38,9 @@ def test_every_job_carries_the_answer(editor, qtbot, tmp_path, monkeypatch, answ
     editor.output._queue(RenderJob(scene=path, output=tmp_path / "out.png"))
     cache_folder(path).mkdir()
     (cache_folder(path) / "index.json").write_text("{}")
-    editor.verifying.start()
-    editor.work.sweeping.start((), [], 10, form_class(SweepJob)())
-    editor.work.sweeping._folder.cleanup()
+    editor.features["simulation"].verifying.start()
+    editor.features["simulation"].sweeping.start((), [], 10, form_class(SweepJob)())
+    editor.features["simulation"].sweeping._folder.cleanup()
     for made in (folder, *jobs):
         made.cleanup()
     assert [words[0] for words in added] == ["render", "verify", "sweep"]

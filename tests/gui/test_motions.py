@@ -68,7 +68,8 @@ def on_the_chest(editor):
 def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing, tmp_path):
     before, own = man.document.scene, man.active.clip.name
     place, file = on_the_chest(man), str(swing)
-    assert man.drop_text([file], man._character_at([file], place)) == "Drop to play swing.bvh on humanoid"
+    saving = man.features["saving"]
+    assert saving.drop_text([file], saving._character_at([file], place)) == "Drop to play swing.bvh on humanoid"
     drop_at(man, place, swing)
     qtbot.waitUntil(lambda: bool(settings_of(man).motions), timeout=60000)
     assert man.active.clip.name == "swing", "at once, without another clip in between"
@@ -417,13 +418,13 @@ def test_strips_are_edited_as_layers(man, qtbot):
     def entries(menu):
         return {action.text(): action for action in menu.actions()}
 
-    menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
+    menu = man.features["playing"].strips.menu_of(man.document.scene.characters[0], model, 1)
     entries(menu)["Add to the Strips Below"].trigger()
     assert settings_of(man).strips[1].mode is StripMode.ADD
     (bar,) = man.timeline.tracks.strips[0].bars
     assert bar.is_added
     assert "added" in bar.text
-    menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
+    menu = man.features["playing"].strips.menu_of(man.document.scene.characters[0], model, 1)
     assert entries(menu)["Add to the Strips Below"].isChecked()
     joints = entries(menu)["Joints"].menu()
     entries(joints)["Upper Body"].trigger()
@@ -433,7 +434,7 @@ def test_strips_are_edited_as_layers(man, qtbot):
     man.document.undo_stack.undo()
     assert settings_of(man).strips[1].mode is StripMode.REPLACE
     man.edits.select(node.id, "forearm_l")
-    menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
+    menu = man.features["playing"].strips.menu_of(man.document.scene.characters[0], model, 1)
     assert {"weight", "fade_in", "fade_out"} <= menu.fields.keys()
     entries(entries(menu)["Joints"].menu())["forearm_l and Below"].trigger()
     assert settings_of(man).strips[1].mask == "forearm_l"
@@ -447,7 +448,7 @@ def test_the_weight_of_a_strip_has_keys(man, qtbot, tmp_path):
 
     def menu_at(time, index=0):
         man.playback.scrub(time)
-        return man.strips.menu_of(document.scene.node(node.id), man.active.model, index)
+        return man.features["playing"].strips.menu_of(document.scene.node(node.id), man.active.model, index)
 
     def keys():
         return [(one.part, [(key.time, key.value) for key in one.keys]) for one in document.scene.characters[0].curves]
@@ -473,7 +474,7 @@ def test_the_weight_of_a_strip_has_keys(man, qtbot, tmp_path):
     strips = (Strip(clip="walk"), Strip(clip="wave", weight=0.5))
     expected = pose_of(model, structs.replace(settings_of(man), strips=strips), man.playback.playhead.time, (0.0, 0.0))
     assert np.abs(shown.model_from_joint - expected.model_from_joint).max() < 1e-9
-    man.strips.remove(node.id, 0)
+    man.features["playing"].strips.remove(node.id, 0)
     assert keys()[0][0] == "strips.0"
     document.undo_stack.undo()
     path = tmp_path / "weights.sinew"

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from sinew.app.editor.action_table import SCENE_EXPORTS
+from sinew.app.editor.saving import SCENE_EXPORTS
 from sinew.app.jobs.export import ExportJob
 from sinew.app.jobs.job import Job, form_class, job_of_form, options_of, words_of
 from sinew.app.jobs.options import Span

@@ -85,7 +85,7 @@ def test_filters_guide_and_list_know_plugins(session, loaded, site, monkeypatch,
     assert "*.soup" in asked[0]
     added(editor, "add.rope")
     editor.panels.inspector.setFocus()
-    guide = editor.show_guide()
+    guide = editor.features["helping"].show_guide()
     guide.open("acme.rope")
     assert guide.current == "acme.rope"
     assert "A rope hangs from its node" in guide.page.toPlainText()
@@ -129,7 +129,7 @@ def test_a_saved_shader_of_a_plugin_is_used_and_its_errors_name_file_and_line(se
     settled(editor)
     file = Path(shaders.path_of("acme.rope/link.glsl"))
     assert file.is_relative_to(site)
-    text, watch = file.read_text(), editor.disk_changes.watch
+    text, watch = file.read_text(), editor.features["saving"].disk_changes.watch
     try:
         qtbot.waitUntil(lambda: file in watch._reported, timeout=120000)
         file.write_text(text.replace("return above", "return abov"))

@@ -6,7 +6,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from sinew.app.editor.action_table import HISTORY_MAX, fill_history
+from sinew.app.editor.edit_menu import HISTORY_MAX, fill_history
 from sinew.app.editor.help_dialogs import search_commands
 from sinew.app.editor.preferences import LookChoices, Page, PlaybackChoices, Preferences
 from sinew.app.session.shortcut_editor import ShortcutEditor
@@ -55,7 +55,7 @@ def test_values_that_cannot_be_read_are_the_default_and_old_names_are_known(sett
 
 def test_the_window_changes_what_it_shows_at_once(fresh):
     trigger(fresh, "edit.preferences")
-    window = fresh.preferences_window
+    window = fresh.features["objects"].preferences_window
     assert [window.titles.item(row).text() for row in range(window.titles.count())] == [
         "Look", "Playback", "Simulation", "Files", "Shortcuts",
     ]  # fmt: skip

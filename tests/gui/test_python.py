@@ -170,19 +170,19 @@ def test_a_dropped_script_asks_every_time_and_is_one_entry(fresh, console, tmp_p
         "project.nodes[selected.id].substeps = 11\n"
         "print(live is project, __name__)\n"
     )
-    assert fresh.drop_text([str(script)], "") == "Drop to run tune.py on this project"
+    assert fresh.features["saving"].drop_text([str(script)], "") == "Drop to run tune.py on this project"
     stack = fresh.document.undo_stack
     count, before = stack.count(), fresh.document.scene
-    fresh.drop([str(script)], "")
+    fresh.features["saving"].drop([str(script)], "")
     assert (fresh.dialogs.asked, fresh.document.scene) == (["run tune.py"], before)
     fresh.dialogs.runs = True
-    fresh.drop([str(script)], "")
+    fresh.features["saving"].drop([str(script)], "")
     settings = fresh.document.scene.node(cloth).settings
     assert (settings.density, settings.substeps) == (0.6, 11)
     assert (stack.count(), stack.undo_text) == (count + 1, "Run tune.py")
     assert "True __main__" in console.view.output.toPlainText()
     script.write_text("project.nodes[selected.id].density = 0.2\nraise ValueError('no')\n")
-    fresh.drop([str(script)], "")
+    fresh.features["saving"].drop([str(script)], "")
     assert fresh.document.scene.node(cloth).settings.density == 0.6
     assert "line 2: ValueError: no" in messages(fresh, Severity.ERROR)[-1]
     assert fresh.dialogs.asked == ["run tune.py"] * 3

@@ -10,7 +10,7 @@ ORDER = [
     "Inspector._changed", "ParticleMarks._on_changed", "EmitterTool.refresh", "KernelPanel._on_changed",
     "SelectedNode._on_changed", "Output.__init__.<locals>.<lambda>", "StopReports.refresh", "SceneMenu._show",
     "TimelineBinding._refresh_clips", "StripsBinding.refresh", "KeysBinding.refresh", "ViewportOverlays.refresh",
-    "PastValues._on_changed", "LiveProject._note_change", "WindowState._follow", "Editor._on_changed",
+    "PastValues._on_changed", "LiveProject._note_change", "WindowState._follow", "Viewing._on_changed",
 ]  # fmt: skip
 
 
@@ -36,6 +36,6 @@ class RecordedDocument(Document):
 
 
 def test_receivers_of_changes_have_their_order(session, monkeypatch):
-    monkeypatch.setattr("sinew.app.editor.editor.Document", RecordedDocument)
+    monkeypatch.setattr("sinew.app.editor.session.Document", RecordedDocument)
     editor = session.start()
     assert editor.document.changed.receivers == ORDER

@@ -69,7 +69,7 @@ class Stage(NodeStage):
 
 def test_a_cloth_is_pinned_and_dragged_on_a_restored_step(fresh, qtbot):
     stage = Stage(fresh, qtbot, "cape", "cape")
-    fresh.frame_all()
+    fresh.features["view"].frame_all()
     fresh.playback.scrub(0.0)
     settled(fresh)
     stage.play(20)
@@ -95,7 +95,7 @@ def test_hair_is_dragged_combed_and_cut_on_a_restored_step(fresh, qtbot):
     stage = Stage(fresh, qtbot, "hair", "hair")
     for name, value in {"guides": 60, "children": 300, "root_radius": 2e-3}.items():
         stage.set(name, value)
-    fresh.frame_all()
+    fresh.features["view"].frame_all()
     stage.play(20)
     stage.go_back()
     knots = stage.settings.knots

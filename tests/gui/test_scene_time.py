@@ -18,7 +18,7 @@ def test_strips_are_dragged_trimmed_and_undone(editor):
     (row,) = tracks.strips
     assert row.bars[0].end == float("inf"), "one strip that repeats"
     clip = editor.active.clip.name
-    editor.strips.add(node, clip)
+    editor.features["playing"].strips.add(node, clip)
     first, second = document.scene.node(node).settings.strips
     assert first.repeats == 1.0
     assert second.start < first.end(editor.active.clip.duration), "they overlap"
@@ -76,7 +76,7 @@ def test_the_range_is_fitted_to_the_longest_strip_and_saved(editor, tmp_path, qt
     document, node = editor.document, editor.active.node
     strips = (Strip(clip=editor.active.clip.name, start=1.0, repeats=3.0),)
     document.set_values({ParamRef(node.id, "model", "strips"): strips})
-    editor.binding.scene_menu.fit()
+    editor.features["playing"].binding.scene_menu.fit()
     assert document.scene.playback.end == round((1.0 + 3.0 * editor.active.clip.duration) * 30.0)
     document.set_values({ParamRef(PLAYBACK, PLAYBACK, "start"): 12, ParamRef(PLAYBACK, PLAYBACK, "run_up"): 0.5})
     scene = document.scene
@@ -167,7 +167,7 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(editor):
     assert runner.cache.history.cached[-1] == 30, "and restored"
     playback.scrub(0.5)
     np.testing.assert_array_equal(picture(editor), pictures[0.5])
-    editor.cached_bars.refresh()
+    editor.features["playing"].cached_bars.refresh()
     (bar,) = editor.timeline.tracks.bars
     assert [cached for *_, cached in bar.spans] == [CacheState.CACHED]
     playback.scrub(0.8)

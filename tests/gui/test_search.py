@@ -80,7 +80,7 @@ def test_the_key_asks_the_focused_panel(fresh, inspector):
 
 def test_the_guide_lists_pages_with_all_words(fresh):
     trigger(fresh, "help.guide")
-    guide = fresh.guide
+    guide = fresh.features["helping"].guide
     count = sum(not guide.list.item(row).isHidden() for row in range(guide.list.count()))
     guide.search.setText("bend stiffness")
     shown = [guide.list.item(row).text() for row in range(guide.list.count()) if not guide.list.item(row).isHidden()]

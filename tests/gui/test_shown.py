@@ -23,7 +23,7 @@ def sheet(fresh, tmp_path):
 def title(editor):
     picture(editor)
     editor.playback.report()
-    editor.shown_line.refresh()
+    editor.features["playing"].shown_line.refresh()
     return editor.window.docks["timeline"].windowTitle()
 
 
@@ -70,7 +70,7 @@ def test_a_missing_step_and_waiting(sheet, qtbot, monkeypatch):
     editor.playback.toggle()
     qtbot.waitUntil(lambda: editor.seek.busy and editor.seek.progress[0] >= 19, timeout=60000)
     done = editor.seek.progress[0]
-    editor.shown_line.refresh()
+    editor.features["playing"].shown_line.refresh()
     shown = editor.window.docks["timeline"].windowTitle()
     assert shown == f"Timeline – plays when step 30 is simulated ({done} done)"
     assert not button.isVisible()

@@ -105,7 +105,7 @@ def test_names_from_files_steer_nothing(fresh, hostile, qtbot):
     qtbot.waitUntil(lambda: not fresh.store.loading and not fresh.uploads.uploading, timeout=60000)
     fresh.recent.add(project)
     found = []
-    fresh.measure(True)
+    fresh.features["measuring"].measure(True)
     for selection in (
         Selection(node="m"), Selection(node="m", bone=bone), Selection(node="c"), Selection(node="e"),
         Selection(view=True),
@@ -120,5 +120,5 @@ def test_names_from_files_steer_nothing(fresh, hostile, qtbot):
         found += complaints(fresh.window)
     fresh.document.rename("c", f"again {TURN}&x")
     found += complaints(fresh.window)
-    fresh.measure(False)
+    fresh.features["measuring"].measure(False)
     assert sorted(set(found)) == []

@@ -12,7 +12,7 @@ from tests.gui.editor_harness import SPRING_SHEET, Mouse, add_cloth, set_values
 def sweeps(fresh):
     cloth = add_cloth(fresh)
     fresh.window.actions_table["simulate.sweep"].trigger()
-    window = fresh.work.sweeps
+    window = fresh.features["simulation"].sweeps
     window.names[0].setCurrentText("Substeps")
     window.names[1].setCurrentText("Stretch stiffness")
     set_values(fresh, cloth, **SPRING_SHEET)
@@ -59,7 +59,7 @@ def test_the_window_begins_with_a_setting_and_values_around_it(fresh):
     for entry, setting in (("cloth", "Density"), ("emitter", "Rate"), ("hair", "Bending length")):
         fresh.edits.add(entry)
         fresh.window.actions_table["simulate.sweep"].trigger()
-        window = fresh.work.sweeps
+        window = fresh.features["simulation"].sweeps
         assert window.names[0].currentText() == setting
         assert window.values[0].text().endswith(":log:5")
         assert window.names[1].currentText() == "None"
