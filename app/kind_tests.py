@@ -11,7 +11,9 @@ They need OpenGL, no display.
 """
 
 import enum
-from collections.abc import Iterator
+import functools
+import itertools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +64,14 @@ def _nodes(kind: Kind) -> tuple[Node, ...]:
     return tuple(msgspec.structs.replace(node, id=f"n{i}", name=f"{kind.label} {i}") for i, node in enumerate(made))
 
 
-def _run(engine: Engine, scene: Scene, first: int, last: int, grab: Grab | None = None) -> None:
+def _run(
+    engine: Engine, scene: Scene, first: int, last: int, grab: Grab | None = None,
+    stepped: Callable[[int], None] = lambda _: None,
+) -> None:  # fmt: skip
     engine.apply(scene)
     for step in range(first, last):
         engine.step((step + 1) * STEP_TIME, grab)
+        stepped(step + 1)
     errors = [problem.text for problem in engine.simulation.take_problems() if "disabled after error" in problem.text]
     assert not errors, errors
 
@@ -117,25 +123,31 @@ def _grab(engine: Engine, nodes: tuple[Node, ...]) -> Grab | None:
 
 
 def test_equal_steps_give_equal_bits(kind: Kind) -> None:
-    """Of two runs with a collider and a drag, of a run after a restored state, and of both back ends."""
+    """Of two runs with a collider and a drag, of a run after a restored state, and of both back ends; at every step."""
     at_start, place = _nodes(kind), Transform(position=(0.3, 0.1, 0.0))
     moved = tuple(msgspec.structs.replace(node, transform=place) for node in at_start)
-    scene, first, lines = Scene(nodes=(*moved, _collider())), dict[str, bytes](), []
+    scene, first, lines = Scene(nodes=(*moved, _collider())), dict[tuple[str, int], bytes](), dict[str, list[str]]()
+
+    def compare(engine: Engine, title: str, step: int) -> None:
+        for node, packed in engine.simulation.states().items():
+            found = _differences(f"{node}, {title}, step {step}", packed, first.setdefault((node, step), packed))
+            if found:
+                lines.setdefault(f"{node}, {title}", found)  # the first step says most
+
     for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE):
         with headless(choice) as context:
             engine = Engine(context)
-            _run(engine, Scene(nodes=at_start), 0, 2)
-            _run(engine, scene, 2, STEPS // 4)
-            _run(engine, scene, STEPS // 4, STEPS // 2, _grab(engine, at_start))
+            stepped = functools.partial(compare, engine, choice.value)
+            _run(engine, Scene(nodes=at_start), 0, 2, stepped=stepped)
+            _run(engine, scene, 2, STEPS // 4, stepped=stepped)
+            _run(engine, scene, STEPS // 4, STEPS // 2, _grab(engine, at_start), stepped)
             state = engine.simulation.state()
-            for run in ("", " after a restored state"):
-                _run(engine, scene, STEPS // 2, STEPS)
-                states = engine.simulation.states()
-                for node, packed in states.items():
-                    lines += _differences(f"{node}, {choice.value}{run}", packed, first.setdefault(node, packed))
-                engine.restore(state, STEPS // 2 * STEP_TIME)
+            _run(engine, scene, STEPS // 2, STEPS, stepped=stepped)
+            engine.restore(state, STEPS // 2 * STEP_TIME)
+            again = functools.partial(compare, engine, f"{choice.value} after a restored state")
+            _run(engine, scene, STEPS // 2, STEPS, stepped=again)
             engine.release()
-    assert not lines, "\n".join([f"different states after {STEPS} steps:", *lines])
+    assert not lines, "\n".join(["different states:", *itertools.chain.from_iterable(lines.values())])
 
 
 def _differences(title: str, packed: bytes, other: bytes) -> list[str]:

@@ -55,7 +55,10 @@ def difference_text(name: str, here: npt.NDArray[Any], there: npt.NDArray[Any] |
     apart = np.where(np.isnan(apart), np.inf, apart)
     place = int(np.where(first.view(bits) != second.view(bits), apart, -1.0).argmax())
     both = f"{first[place]:.9g} instead of {second[place]:.9g}"
-    amount = f", {apart[place]:.3g} apart" if np.isfinite(apart[place]) else ""
+    if apart[place] == 0.0:
+        amount = ", which differ in the sign of 0 only"
+    else:
+        amount = f", {apart[place]:.3g} apart" if np.isfinite(apart[place]) else ""
     return f"{_element(name, here, place)} is {both}{amount}"
 
 

@@ -42,7 +42,7 @@ def kind(request, examples, loaded):
     ("fault", "view", "test", "text"),
     [
         ("def restore(self, state, world): pass", "pass", "test_equal_steps_give_equal_bits",
-         r"states after 120 steps:\n  n0, tf after a restored state: position\[\d+, \d\] is .* instead of .* apart"),
+         r"states:\n  n0, tf after a restored state, step 61: position\[\d+, \d\] is .* instead of .* apart"),
         ("def step(self, inputs): 1 / (1000 - self.settings.knots)", "pass", "test_no_allowed_value_raises",
          "ZeroDivisionError"),
         ("pass", "def parts(self, _): raise ValueError('no parts')", "test_it_is_drawn", "no parts"),

@@ -9,7 +9,7 @@ def test_the_element_that_differs_most_is_named_with_both_values_and_the_amount(
     here, there = np.zeros((3, 4), np.float32), np.zeros((3, 4), np.float32)
     assert differing({"p": here}, {"p": there}) == ()
     there[1, 2] = -0.0
-    assert difference_text("p", here, there) == "p[1, 2] is 0 instead of -0, 0 apart"
+    assert difference_text("p", here, there) == "p[1, 2] is 0 instead of -0, which differ in the sign of 0 only"
     there[2, 1] = 1e-41
     assert difference_text("p", here, there) == "p[2, 1] is 0 instead of 9.99966584e-42, 1e-41 apart"
     there[0, 3] = 0.5
