@@ -1,7 +1,7 @@
 import enum
 import hashlib
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -17,19 +17,24 @@ _Plain = str | bytes | int | float | enum.Enum | np.generic | None
 _FORMER_NAMES = {"_KeyGrids": "_Grids", "_SlerpTracks": "_Turns"}
 """Class names in checksums, as files of earlier versions have them."""
 
-_known: dict[int, tuple[weakref.ref[Any], str]] = {}
-"""Checksums by `id`, as long as the object is alive."""
+_DERIVED = {"Skeleton": {"model_from_bind", "bind_from_model"}}
+"""Fields by class that follow from others; their last bits depend on the processor."""
+
+_known: dict[tuple[int, bool], tuple[weakref.ref[Any], str]] = {}
+"""Checksums by `id` and whether it is a former one, as long as the object is alive."""
 
 
-def content_sum(content: Any) -> str:
+def content_sum(content: Any, *, is_former: bool = False) -> str:
     """Returns the SHA-256 of a model, a mesh, strands or pixels, with all arrays; computed once for each object.
 
-    Of a model, its path does not count, and of its materials only the names.
+    Of a model, its path does not count, of its materials only the names, and of its skeleton nothing that follows from
+    the rest, except in the sum of former versions.
     """
-    known = _known.get(id(content))
+    place = id(content), is_former
+    known = _known.get(place)
     if known is not None and known[0]() is content:
         return known[1]
-    sums, place = hashlib.sha256(), id(content)
+    sums = hashlib.sha256()
     if isinstance(content, CharacterModel):
         names = tuple(material.name for material in content.materials)
         axes = content.default_up_axis, content.default_texture_origin
@@ -38,12 +43,12 @@ def content_sum(content: Any) -> str:
             acting = *acting, content.rig
     else:
         acting = content
-    _add(acting, sums.update, {})
+    _add(acting, sums.update, {}, {} if is_former else _DERIVED)
     _known[place] = weakref.ref(content, lambda _: _known.pop(place, None)), sums.hexdigest()
     return _known[place][1]
 
 
-def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:
+def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]], left_out: Mapping[str, Collection[str]]) -> None:
     """Adds a value to the sum; an object that occurs again, such as a shared array, adds only its number."""
     if isinstance(value, _Plain) or (isinstance(value, tuple | list) and all(isinstance(v, _Plain) for v in value)):
         update(f"{value!r};".encode())
@@ -56,12 +61,12 @@ def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:
         update(f"{value.dtype.descr if value.dtype.names else value.dtype.str} {value.shape};".encode())
         update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
     else:
-        parts = list(_parts(value))
         name = type(value).__name__
+        parts = [(key, part) for key, part in _parts(value) if key not in left_out.get(name, ())]
         update(f"{_FORMER_NAMES.get(name, name)} {len(parts)};".encode())
         for key, part in parts:
             update(f"{key}:".encode())
-            _add(part, update, seen)
+            _add(part, update, seen, left_out)
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -3,6 +3,7 @@
 Every simulated node has its own key; other nodes that it does not meet, and settings of drawing, do not change it.
 """
 
+import contextvars
 import functools
 import hashlib
 from collections.abc import Hashable, Sequence
@@ -34,8 +35,10 @@ from sinew.sim.scene.scene import Node, NodeId, Scene, node_part
 from sinew.sim.scene.strips import LAYER_VALUES, Strip
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
-_MARK = "2:"
-"""Prefix of keys; keys of older versions have none."""
+_MARK, _FORMER_MARK = "3:", "2:"
+"""Prefixes of keys, and of those with former sums of files; keys of still older versions have none."""
+
+_has_former_sums = contextvars.ContextVar("has former sums", default=False)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -81,6 +84,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """
     scene = world.applied.allowed
     met, found, playback = _met(world), {}, scene.playback
+    mark = _FORMER_MARK if _has_former_sums.get() else _MARK
     shaders = _shaders(scene)
     for node in scene.nodes:
         kind = KINDS[node.settings.kind]
@@ -95,11 +99,11 @@ def node_keys(world: World) -> dict[NodeId, str]:
             acting = met if collides else ()
             parts = [start, _inputs(world, node).whole, *carriers, b"met", *acting, *shaders]
             parts += _fields(world, node)
-            found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
+            found[node.id] = mark + hashlib.sha256(b"\n".join(parts)).hexdigest()
     for nodes in set(partners(scene).values()):
         own = [(node, found[node]) for node in nodes]
         linked = [pair for pair in all_pairs(scene) if pair[0] in nodes]
-        shared = _MARK + hashlib.sha256(msgspec.json.encode((own, linked))).hexdigest()
+        shared = mark + hashlib.sha256(msgspec.json.encode((own, linked))).hexdigest()
         found |= dict.fromkeys(nodes, shared)
     return found
 
@@ -115,11 +119,16 @@ def _shaders(scene: Scene) -> list[bytes]:
 def is_current(key: str, world: World, node: Node) -> bool:
     """Returns True if a bake with a key has the steps that would be simulated now.
 
-    Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
+    Keys of older versions are compared as those versions did, the oldest with only a part of the contents of clips and
+    images.
     """
-    if not key.startswith(_MARK) and world.applied.allowed.is_keyed:
-        return False
-    return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
+    if key.startswith((_MARK, _FORMER_MARK)):
+        token = _has_former_sums.set(key.startswith(_FORMER_MARK))
+        try:
+            return key == node_keys(world).get(node.id)
+        finally:
+            _has_former_sums.reset(token)
+    return not world.applied.allowed.is_keyed and key == digest(world, node)
 
 
 def _met(world: World, *, turned: bool = True) -> list[bytes]:
@@ -224,7 +233,8 @@ def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
         "strands": assets.strands.get(Path(use.path)),
         "image": assets.images.get(Path(use.path)),
     }[use.content]
-    return f"{use.field} {content_sum(content) if content is not None else None}".encode()
+    found = content_sum(content, is_former=_has_former_sums.get()) if content is not None else None
+    return f"{use.field} {found}".encode()
 
 
 def _record(node: Node, settings: Settings | None) -> bytes:

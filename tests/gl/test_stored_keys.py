@@ -11,7 +11,7 @@ import pytest
 
 from sinew import resources
 from sinew.app.headless.scene import opened
-from sinew.sim.cache.keys import node_keys
+from sinew.sim.cache.keys import _has_former_sums, is_current, node_keys
 from sinew.sim.characters.prepared import prepare_model
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import KINDS
@@ -39,6 +39,21 @@ def test_keys_are_as_stored(
     if request.config.getoption("store_keys"):
         file.write_text(json.dumps(keys, indent=1) + "\n", encoding="utf-8")
     assert keys == json.loads(file.read_text(encoding="utf-8"))
+
+
+def test_bakes_of_former_versions_stay_current(engine: Engine) -> None:
+    scene = opened(resources.path("projects") / "cape.sinew", OWN)
+    for node, model in scene.models.items():
+        finish(engine.model_upload(node, prepare_model(model), scene.images))
+    engine.apply(scene.scene)
+    token = _has_former_sums.set(True)
+    former = node_keys(engine.world)["cape"]
+    _has_former_sums.reset(token)
+    assert former.startswith("2:")
+    cape = scene.scene.node("cape")
+    assert is_current(former, engine.world, cape)
+    assert is_current(node_keys(engine.world)["cape"], engine.world, cape)
+    assert not is_current(former[:-1] + ("0" if former[-1] != "0" else "1"), engine.world, cape)
 
 
 def test_every_simulated_project_has_keys() -> None:
