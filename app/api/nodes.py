@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy.typing as npt
 
-from sinew.sim.kinds.contract import Measures
+from sinew.sim.kinds.penetration import measures_of
 from sinew.sim.scene.params import ParamError, params_of
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, part_of, value_at
 
@@ -125,9 +125,12 @@ class ProjectNode(SettingsView):
             return {name: array.read() for name, array in system.arrays().items()}
 
     def measures(self) -> dict[str, float]:
-        """Returns quantities of the current step, such as the largest strain; empty if its type has none."""
+        """Returns quantities of the current step, such as the largest strain, and how deep cloth and hair are in skins.
+
+        Empty if its type has none.
+        """
         with self._project.simulated(self._node) as system:
-            return dict(system.measures()) if isinstance(system, Measures) and system.is_ready else {}
+            return dict(measures_of(system))
 
     def remove(self) -> None:
         """Removes the node, and the content of a group."""

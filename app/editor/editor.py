@@ -51,6 +51,7 @@ from sinew.app.session.ghosts import Ghosts
 from sinew.app.session.menus import add_place_menus, add_section_menus
 from sinew.app.session.panels import Panels
 from sinew.app.session.picker import ParticleMarks, Picker
+from sinew.app.session.penetration_comparison import PenetrationComparison
 from sinew.app.session.playback import Playback
 from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.second_engine import SecondEngine
@@ -58,7 +59,7 @@ from sinew.app.session.shortcut_editor import ShortcutEditor
 from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
-from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
+from sinew.app.timeline.cached_frame_bars import CachedFrameBars, NodeDistances
 from sinew.app.timeline.keys_binding import KeysBinding
 from sinew.app.timeline.shown import ShownLine
 from sinew.app.timings.panel import TimingsPanel
@@ -223,7 +224,7 @@ class Editor:
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
         )
         self.shown_line = ShownLine(self.document, self.playback, self.client, self.baking, self.seek)
-        self.distance = BakeDistance(self.client, self.playback)
+        self.distance = NodeDistances(self.client, self.playback)
 
     def _build_actions(self) -> None:
         context, window, kinds = self.context, self.window, self.kind_panels
@@ -244,15 +245,16 @@ class Editor:
     def _build_simulation(self) -> None:
         self.work = SimulationWork(self.tasks, self.document, self.access, self.playback, self.stepper, self.client)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
-        second, another = (
+        second, another, third = (
             SecondEngine(self.tasks, self.document, self.scene_files, self.playback, self.store.loaded)
-            for _ in range(2)
+            for _ in range(3)
         )
         redraw = self.viewport.show_pending
         self.client.ghosts = Ghosts(self.document, second, self.playback, self.baking.state, redraw)
         self.client.compared = BakeComparison(
             self.document, another, self.baking.state, self.baking.steps, self._report_distance, redraw
         )
+        self.client.penetration = PenetrationComparison(self.document, third, self._report_distance, redraw)
 
     def _connect(self) -> None:
         self.output.help = self.show_guide

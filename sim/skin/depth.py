@@ -125,8 +125,6 @@ class SkinDepth(Service):
                     None, level_records, count, u_skin=skin.now, u_skin_before=skin.before, u_count=skin.count
                 )
             else:
-                self._inner.run(
-                    None, level_records, count, u_dipoles=dipoles, u_first_child=first_of_level(level + 1)
-                )
+                self._inner.run(None, level_records, count, u_dipoles=dipoles, u_first_child=first_of_level(level + 1))
             level_records.copy_to(dipoles.buffer, count * size, target_offset=first * size)
         return dipoles
