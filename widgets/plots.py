@@ -285,8 +285,8 @@ def _swatch(colour: QColor) -> QIcon:
 # Distinct for colour-blind eyes (Okabe and Ito 2008); on dark and on light background.
 _DISTANCE_COLOURS = (("#56b4e9", "#0072b2"), ("#e69f00", "#b37700"), ("#2fbf94", "#00795a"), ("#f08050", "#c04e00"))
 _DISTANCE_HINT = (
-    "Check View ▸ Penetration, or bake, choose Detach Bake, change a setting, simulate again, and check View ▸ Compare to"
-    " Bake."
+    "Check View ▸ Penetration, or bake, choose Detach Bake, change a setting, simulate again, and check"
+    " View ▸ Compare to Bake."
 )
 
 

@@ -50,8 +50,8 @@ from sinew.app.session.frame_info import FrameInfo
 from sinew.app.session.ghosts import Ghosts
 from sinew.app.session.menus import add_place_menus, add_section_menus
 from sinew.app.session.panels import Panels
-from sinew.app.session.picker import ParticleMarks, Picker
 from sinew.app.session.penetration_comparison import PenetrationComparison
+from sinew.app.session.picker import ParticleMarks, Picker
 from sinew.app.session.playback import Playback
 from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.second_engine import SecondEngine

@@ -61,10 +61,7 @@ class SkinDepth(Service):
             return depths
         work = Owner()
         try:
-            shared = {
-                "u_skin": skin.now, "u_skin_before": skin.before, "u_depth": skin.depth, "u_count": skin.count,
-                "u_dipoles": self._dipoles(skin, work),
-            }  # fmt: skip
+            shared = self._inputs(skin, work)
             windings = yield from self._values(self._winding, points[valid], work, **shared)
             inside = valid[windings[:, 0] > INSIDE]
             depths[inside] = yield from self._below(skin, points[inside], work, shared)
@@ -110,6 +107,12 @@ class SkinDepth(Service):
         values: Float64 = found.read()["value"].astype(np.float64)
         work.disown(places, found)
         return values
+
+    def _inputs(self, skin: SkinSurface, work: Owner) -> dict[str, object]:
+        return {
+            "u_skin": skin.now, "u_skin_before": skin.before, "u_depth": skin.depth, "u_count": skin.count,
+            "u_dipoles": self._dipoles(skin, work),
+        }  # fmt: skip
 
     def _dipoles(self, skin: SkinSurface, work: Owner) -> TexelBuffer:
         label, size = "skin dipoles", DIPOLE.dtype.itemsize
