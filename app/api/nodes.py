@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import enum
 import functools
+import math
 import operator
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -131,6 +133,15 @@ class ProjectNode(SettingsView):
         """
         with self._project.simulated(self._node) as system:
             return dict(measures_of(system))
+
+    def foot_slides(self, first: float, last: float) -> list[dict[str, Any]]:
+        """Returns how far the left and the right foot of a human character slide between two scene times [s].
+
+        Ways of contacts in metres and speeds in m/s, None without a contact, as `sinew info --json` names them.
+        """
+        if not (math.isfinite(first) and math.isfinite(last) and first <= last):
+            raise ValueError(f"first = {first} and last = {last} are no span of time")
+        return [dataclasses.asdict(foot) for foot in self._project.foot_slides(self._node, first, last)]
 
     def remove(self) -> None:
         """Removes the node, and the content of a group."""

@@ -1,13 +1,19 @@
 """Depth of points in skins, against known answers and float64 over all triangles."""
 
+import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import sinew
 from sinew import resources
+from sinew.app.cli.main import main
+from sinew.app.project.project_file import save_project
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Mesh, Section
 from sinew.sim.characters.settings import ModelSettings
@@ -18,7 +24,7 @@ from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import finish
-from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.kinds.penetration import UNITS, is_measured, measured_sections, measures_of, penetration, units_of
 from sinew.sim.maths.arrays import Float64
@@ -27,6 +33,7 @@ from sinew.sim.run.engine import Engine
 from sinew.sim.scene.params import ParamError, validated
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
 from sinew.sim.skin.depth import DEPTH_REACH, SkinDepth
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.colliders.test_skin import ball, box, moved, sections
@@ -256,3 +263,51 @@ def test_roots_of_strands_are_outside_and_knots_in_the_skin_are_counted(engine: 
     clear = is_knot & (np.abs(radii - 0.35) > 2e-3)
     np.testing.assert_allclose(found.depths[clear], np.maximum(0.35 - radii, 0.0)[clear], atol=2e-3)
     assert measures_of(system)["inside"] == (found.depths > 0.0).sum() > 40
+
+
+def test_a_report_lists_depths_in_skins(tmp_path: Path) -> None:
+    mesh = box((0.5, 0.5, 0.5), 2)
+    lines = [f"v {x} {y} {z}" for x, y, z in mesh.positions] + [f"f {a} {b} {c}" for a, b, c in mesh.triangles + 1]
+    (tmp_path / "box.obj").write_text("\n".join(lines), encoding="utf-8")
+    project, output = tmp_path / "a.sinew", tmp_path / "a.html"
+    flat = ClothSettings(
+        columns=5, rows=5, width=0.4, height=0.4, placement=ClothPlacement.FLAT, pins=PinPreset.CORNERS, substeps=8,
+        gravity=(0.0, 0.0, 0.0), wind=(0.0, 0.0, 0.0), air_drag=0.0,
+    )  # fmt: skip
+    nodes = (
+        Node(id="b", name="Box", settings=ModelSettings(path=str(tmp_path / "box.obj"))),
+        Node(id="s", name="Sheet", settings=flat, attachment=Attachment(node="b"),
+             transform=Transform(position=(0.0, 0.49, 0.0))),
+    )  # fmt: skip
+    save_project(project, Scene(nodes=nodes), ViewState())
+    assert main(["report", str(project), "--output", str(output), "--frames", "0:2"]) == 0
+    text = output.read_text(encoding="utf-8")
+    part = text[text.index("Depth in skins") :]
+    (row,) = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", part)[1:2]]
+    assert row == ["Sheet", "25", "10", "0", "10", "mm"]
+    table = tmp_path / "a.csv"
+    assert main(["sweep", str(project), "--set", "Sheet.substeps=8", "--steps", "2", "--output", str(table)]) == 0
+    (found,) = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
+    assert (found["inside"], found["inside max"]) == ("25", "25")
+    assert float(found["depth"]) == pytest.approx(10.0, abs=0.01) == float(found["depth_mean"])
+    assert main(["sweep", str(project), "--set", "Sheet.substeps=8", "--steps", "2", "--measure", "strain,depth",
+                 "--output", str(table)]) == 0  # fmt: skip
+    assert table.read_text(encoding="utf-8").splitlines()[0].split(",")[1:5] == [
+        "strain", "strain max", "depth", "depth max",
+    ]  # fmt: skip
+    with sinew.open(project) as python:
+        python.simulate(1)
+        assert python.nodes["Sheet"].measures()["inside"] == 25
+
+
+def test_python_has_the_slides_of_feet() -> None:
+    with sinew.open(resources.path("models") / "humanoid" / "humanoid.ezm") as python:
+        node = python.nodes[0]
+        node.clip = "wave"
+        left, right = node.foot_slides(0.0, 1.0)
+        assert (left["side"], right["side"], left["contacts"]) == ("left", "right", 1)
+        assert left["longest_way"] < 1e-3
+        with pytest.raises(ValueError, match="no span"):
+            node.foot_slides(1.0, 0.0)
+    with sinew.open(resources.path("models") / "arm" / "arm.ezm") as python:
+        assert [foot for node in python.nodes for foot in node.foot_slides(0.0, 1.0)] == []
