@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy.typing as npt
 
-from sinew.sim.kinds.penetration import measures_of
+from sinew.sim.run.penetration import measures_of
 from sinew.sim.scene.params import ParamError, params_of
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, part_of, value_at
 

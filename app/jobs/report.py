@@ -27,12 +27,12 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import stop_reason, warning_of
-from sinew.sim.kinds.penetration import measures_of, penetration, units_of
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.printable import counted, printable, size_text
 from sinew.sim.profile.history import summary
 from sinew.sim.profile.sample import FrameSample, SceneMoment
 from sinew.sim.run.engine import Engine
+from sinew.sim.run.penetration import measures_of, penetration, units_of
 from sinew.sim.scene.params import params_of, value_text, with_paths
 from sinew.sim.scene.scene import Node, NodeId
 

@@ -26,8 +26,8 @@ from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, 
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds.penetration import measures_of
 from sinew.sim.printable import cell_text, counted
+from sinew.sim.run.penetration import measures_of
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import ParamError, value_text
 

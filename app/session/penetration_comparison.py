@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from sinew.app.session.step_comparison import DistanceValue, Measured, Points, StepComparison, length_text
 from sinew.sim.characters.settings import model_settings
-from sinew.sim.kinds.penetration import is_measured, penetration
 from sinew.sim.run.engine import Engine
+from sinew.sim.run.penetration import is_measured, penetration
 from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
 

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from sinew.sim.gl.task import finish
-from sinew.sim.kinds.penetration import penetration
+from sinew.sim.run.penetration import penetration
 from sinew.sim.scene.scene import VIEW, ParamRef
 from tests.gui.editor_harness import add_cloth, picture
 

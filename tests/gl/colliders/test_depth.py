@@ -26,10 +26,10 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
-from sinew.sim.kinds.penetration import UNITS, is_measured, measured_sections, measures_of, penetration, units_of
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.owner import Owner
 from sinew.sim.run.engine import Engine
+from sinew.sim.run.penetration import UNITS, is_measured, measured_sections, measures_of, penetration, units_of
 from sinew.sim.scene.params import ParamError, validated
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
