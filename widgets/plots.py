@@ -284,12 +284,15 @@ def _swatch(colour: QColor) -> QIcon:
 
 # Distinct for colour-blind eyes (Okabe and Ito 2008); on dark and on light background.
 _DISTANCE_COLOURS = (("#56b4e9", "#0072b2"), ("#e69f00", "#b37700"), ("#2fbf94", "#00795a"), ("#f08050", "#c04e00"))
-_DISTANCE_HINT = "Bake, choose Detach Bake, change a setting, simulate again, and check View ▸ Compare to Bake."
+_DISTANCE_HINT = (
+    "Check View ▸ Penetration, or bake, choose Detach Bake, change a setting, simulate again, and check"
+    " View ▸ Compare to Bake."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DistanceCurve:
-    """Scene times of a node [s], ascending, and its largest and mean distance from its bake [m]."""
+    """Scene times of a node [s], ascending, and its largest and mean distance [m]."""
 
     name: str
     times: Sequence[float]
@@ -298,23 +301,23 @@ class DistanceCurve:
 
 
 class DistancePlot(QWidget):
-    """Plot of distances from bakes: two curves per node, the mean dashed; `chosen` carries a clicked time [s]."""
+    """Plot of distances: two curves per node, the mean dashed; `chosen` carries a clicked time [s]."""
 
     chosen = Signal(float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.empty = EmptyState("mdi6.map-marker-distance", "No comparison", _DISTANCE_HINT, self)
+        self.empty = EmptyState("mdi6.map-marker-distance", "No distances", _DISTANCE_HINT, self)
         self.plot = Plot(self)
         self.text = QLabel(self, textFormat=Qt.TextFormat.RichText)
         self.text.setFont(tabular(self.text.font()))
         self._curves: tuple[DistanceCurve, ...] = ()
+        self._label = ""
         self._lines: list[pg.PlotDataItem] = []
         self._now, self._scale, self._unit = 0.0, 1e3, "mm"
         self._under_mouse: float | None = None
         self.plot.plotItem.setClipToView(True)
         self.plot.plotItem.showGrid(x=False, y=True, alpha=0.15)
-        self.plot.setAccessibleName("Distance from the bake over time")
         self.plot.pointed.connect(self.point_at)
         self.plot.scene().sigMouseClicked.connect(lambda event: self._choose(self.plot.x_at(event.scenePos())))
         self.plot.restyled.connect(self._restyle)
@@ -327,9 +330,10 @@ class DistancePlot(QWidget):
         packed(QVBoxLayout(self), bar, (self._stack, 1))
         self.set_curves(())
 
-    def set_curves(self, curves: Sequence[DistanceCurve]) -> None:
-        """Sets the curves; none if no bake is compared."""
-        self._curves = tuple(curves)
+    def set_curves(self, curves: Sequence[DistanceCurve], label: str = "Distance") -> None:
+        """Sets the curves, and what they show; without curves a hint is shown."""
+        self._curves, self._label = tuple(curves), label
+        self.plot.setAccessibleName(f"{label} over time")
         most = max((max(curve.most) for curve in curves), default=0.0)
         self._scale, self._unit = (1.0, "m") if most >= 1.0 else (1e3, "mm")
         self._stack.setCurrentIndex(1 if curves else 0)
@@ -381,7 +385,8 @@ class DistancePlot(QWidget):
             swatch, label = f'<span style="color:{colour}">■</span>', html.escape(label_text(name))
             parts.append(f"{swatch} {label}: {most_text} maximum, {mean_text} mean (dashed)")
         time = self._now if self._under_mouse is None else self._under_mouse
-        self.text.setText(f"{'&nbsp;&nbsp; '.join(parts) or 'No comparison'} at {time:.2f} s")
+        values = "&nbsp;&nbsp; ".join(parts)
+        self.text.setText(f"{self._label}: {values} at {time:.2f} s" if parts else f"No distances at {time:.2f} s")
 
     def _colour(self, number: int) -> str:
         return _DISTANCE_COLOURS[number % len(_DISTANCE_COLOURS)][0 if is_dark() else 1]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import enum
 import functools
+import math
 import operator
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy.typing as npt
 
-from sinew.sim.kinds.contract import Measures
+from sinew.sim.run.penetration import measures_of
 from sinew.sim.scene.params import ParamError, params_of
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, part_of, value_at
 
@@ -125,9 +127,21 @@ class ProjectNode(SettingsView):
             return {name: array.read() for name, array in system.arrays().items()}
 
     def measures(self) -> dict[str, float]:
-        """Returns quantities of the current step, such as the largest strain; empty if its type has none."""
+        """Returns quantities of the current step, such as the largest strain, and how deep cloth and hair are in skins.
+
+        Empty if its type has none.
+        """
         with self._project.simulated(self._node) as system:
-            return dict(system.measures()) if isinstance(system, Measures) and system.is_ready else {}
+            return dict(measures_of(system))
+
+    def foot_slides(self, first: float, last: float) -> list[dict[str, Any]]:
+        """Returns how far the left and the right foot of a human character slide between two scene times [s].
+
+        Ways of contacts in metres and speeds in m/s, None without a contact, as `sinew info --json` names them.
+        """
+        if not (math.isfinite(first) and math.isfinite(last) and first <= last):
+            raise ValueError(f"first = {first} and last = {last} are no span of time")
+        return [dataclasses.asdict(foot) for foot in self._project.foot_slides(self._node, first, last)]
 
     def remove(self) -> None:
         """Removes the node, and the content of a group."""

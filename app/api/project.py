@@ -38,6 +38,7 @@ from sinew.app.plugins import plugin_loading, plugins
 from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
+from sinew.sim.characters.foot_slide import FootSlide
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.formats import IMAGE_WRITERS, RENDER_FORMATS, SCENE_FORMATS, require_package
 from sinew.sim.gl.back_end import BackEndChoice
@@ -240,6 +241,11 @@ class Project(abc.ABC):
             if system is None or node.id not in self._document.scene.simulated:
                 raise ValueError(f"{node.name} is not simulated")
             yield system
+
+    def foot_slides(self, node: Node, first: float, last: float) -> tuple[FootSlide, ...]:
+        """See `ProjectNode.foot_slides`."""
+        with self._current() as run:
+            return run.engine.foot_slides(node.id, first, last)
 
     def bake(self, steps: int) -> None:
         """Simulates from the start, and caches the steps on disk, as `sinew simulate --cache` does."""

@@ -5,7 +5,7 @@ from sinew.app.editor.session import Session
 from sinew.app.session.actions import SEPARATOR, Action, Menu
 from sinew.app.session.frame_info import FrameInfo
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
-from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
+from sinew.app.timeline.cached_frame_bars import CachedFrameBars, NodeDistances
 from sinew.app.timeline.keys_binding import KeysBinding
 from sinew.app.timeline.shown import ShownLine
 from sinew.sim.characters.settings import model_settings
@@ -23,7 +23,7 @@ class Playing(Feature):
         self.key_tracks = KeysBinding(timeline, document, keys)
         self.cached_bars = CachedFrameBars(timeline, document, session.client, session.baking)
         self.shown_line = ShownLine(document, playback, session.client, session.baking, session.seek)
-        self.distance = BakeDistance(session.client, playback)
+        self.distance = NodeDistances(session.client, playback)
         self.docks = {"timeline": timeline, "distance": self.distance.plot}
 
     def menus(self) -> list[Menu]:

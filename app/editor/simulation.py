@@ -11,6 +11,7 @@ from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action
 from sinew.app.session.bake_comparison import BakeComparison
 from sinew.app.session.editor_context import EditorContext
 from sinew.app.session.ghosts import Ghosts
+from sinew.app.session.penetration_comparison import PenetrationComparison
 from sinew.app.session.second_engine import SecondEngine
 from sinew.app.timeline.bake_task import BakeTask, VerifyTask
 from sinew.app.timeline.seek import SimulationSeek
@@ -29,12 +30,13 @@ class SimulationWork(Feature):
         self.verifying = VerifyTask(document, session.access, client)
         self.sweeping = SweepTask(document, session.access, client)
         self._sweeps: SweepWindow | None = None
-        second, another = (
-            SecondEngine(tasks, document, session.scene_files, playback, session.store.loaded) for _ in range(2)
+        second, another, third = (
+            SecondEngine(tasks, document, session.scene_files, playback, session.store.loaded) for _ in range(3)
         )
         redraw = session.viewport.show_pending
         client.ghosts = Ghosts(document, second, playback, baking.state, redraw)
         client.compared = BakeComparison(document, another, baking.state, baking.steps, self._report_distance, redraw)
+        client.penetration = PenetrationComparison(document, third, self._report_distance, redraw)
 
     def menus(self) -> list[Menu]:
         return [simulation_menu(self)]

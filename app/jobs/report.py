@@ -21,23 +21,20 @@ from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.jobs.job import WORDS, option, record_of
 from sinew.app.jobs.options import Opening, ProgressLines, SceneFile, Span, output, require_folder
 from sinew.app.jobs.render import frame_times
-from sinew.sim.assets.humanoid import SIDES
-from sinew.sim.characters.foot_slide import FRAMES_MAX, RATE, slide_of
-from sinew.sim.characters.playing import up_axis
-from sinew.sim.characters.retarget import RetargetError, ball, body_of
-from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.formats import PAGE_FORMATS
 from sinew.sim.export.image import write_png
 from sinew.sim.gl.context import Context
+from sinew.sim.gl.task import finish
 from sinew.sim.kinds import packages
-from sinew.sim.kinds.contract import Measures, System, stop_reason, warning_of
-from sinew.sim.maths.transform import transform_points
+from sinew.sim.kinds.contract import stop_reason, warning_of
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.printable import counted, printable, size_text
 from sinew.sim.profile.history import summary
 from sinew.sim.profile.sample import FrameSample, SceneMoment
 from sinew.sim.run.engine import Engine
+from sinew.sim.run.penetration import measures_of, penetration, units_of
 from sinew.sim.scene.params import params_of, value_text, with_paths
-from sinew.sim.scene.scene import Node
+from sinew.sim.scene.scene import Node, NodeId
 
 FRAMES = 120
 SIZE = (960, 540)
@@ -67,12 +64,13 @@ def run(job: ReportJob) -> None:
         renderer = Renderer(context, scene, SIZE, bake=known_bake(scene.path))
         try:
             camera = renderer.camera(None, [times[0], times[-1]])
-            samples: list[FrameSample] = []
+            samples, depths = list[FrameSample](), Depths()
             renderer.picture([times[0]], camera)  # shaders are built before anything is measured
             context.timers.switch(True)
             for index, time in enumerate(times):
                 renderer.picture([time], camera)
                 context.timers.finish_frame(SceneMoment(job.frames.first + index, time))
+                depths.note(job.frames.first + index, renderer.engine)
                 samples += context.timers.poll()
                 progress((index + 1) / len(times))
             samples += context.timers.poll()
@@ -84,6 +82,7 @@ def run(job: ReportJob) -> None:
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),
                 **measures(scene, renderer.engine),
+                **depths.rows(scene),
                 **feet(scene, renderer.engine, times),
                 "Checksums of the result (SHA-256)": checksums(scene, renderer.engine),
                 "Options": [("option", "value"), *record_of(job)],
@@ -155,9 +154,9 @@ def measures(scene: OpenedScene, engine: Engine) -> dict[str, list[Row]]:
     rows: list[Row] = [("object", "measure", "value", "unit")]
     for node in scene.scene.nodes:
         system = engine.simulation.systems.get(node.id)
-        if isinstance(system, Measures) and isinstance(system, System) and system.is_ready:
-            found = system.measures().items()
-            rows += [(node.name or node.id, name, f"{value:.4g}", system.units.get(name, "")) for name, value in found]
+        if system is not None and (found := measures_of(system)):
+            units = units_of(system)
+            rows += [(node.name or node.id, name, f"{value:.4g}", units.get(name, "")) for name, value in found.items()]
     return {"Measures at the end": rows} if len(rows) > 1 else {}
 
 
@@ -176,25 +175,35 @@ def feet(scene: OpenedScene, engine: Engine, times: Sequence[float]) -> dict[str
             "unit",
         )
     ]
-    count = min(max(round((times[-1] - times[0]) * RATE) + 1, 2), FRAMES_MAX)
     for node in scene.scene.characters:
-        character = engine.views.characters.get(node.id)
-        if character is None or not isinstance(node.settings, ModelSettings):
-            continue
-        try:
-            body = body_of(character.model, node.settings.humanoid, up_axis(node.settings, character.model))
-        except RetargetError:
-            continue
-        world = character.world_from_model
-        scale = abs(float(np.linalg.det(world[:3, :3]))) ** (1.0 / 3.0)
-        poses = [character.pose_at(times[0] + number / RATE).model_from_joint[:, :3, 3] for number in range(count)]
-        for side in SIDES:
-            path = transform_points(world, np.array([points[ball(body, side)] for points in poses]))
-            found = slide_of(side, path, 1.0 / RATE, scale * body.leg, 1)
-            ways, speeds = (found.mean_way, found.longest_way), (found.mean_speed, found.largest_speed)
-            numbers = (f"{1e3 * value:.3g}" for value in (*ways, *speeds, found.weighted_speed))
-            rows.append((node.name or node.id, side, found.contacts, *numbers, "mm, mm/s"))
+        for foot in engine.foot_slides(node.id, times[0], times[-1]):
+            ways, speeds = (foot.mean_way, foot.longest_way), (foot.mean_speed, foot.largest_speed)
+            values = (*ways, *speeds, foot.weighted_speed)
+            numbers = ("–" if value is None else f"{1e3 * value:.3g}" for value in values)
+            rows.append((node.name or node.id, foot.side, foot.contacts, *numbers, "mm, mm/s"))
     return {"Slide of standing feet": rows} if len(rows) > 1 else {}
+
+
+class Depths:
+    """Depths of cloth and hair in skins over the frames of a report."""
+
+    def __init__(self) -> None:
+        self._found: dict[NodeId, list[tuple[int, Float64]]] = defaultdict(list)
+
+    def note(self, frame: int, engine: Engine) -> None:
+        for node, system in engine.simulation.systems.items():
+            if (found := finish(penetration(system))) is not None:
+                self._found[node].append((frame, found.inside))
+
+    def rows(self, scene: OpenedScene) -> dict[str, list[Row]]:
+        """Returns the table; nothing without nodes on a skin."""
+        rows: list[Row] = [("object", "points inside, most", "largest depth", "in frame", "mean depth", "unit")]
+        for node, frames in self._found.items():
+            deepest, frame = max((inside.max(initial=0.0), -frame) for frame, inside in frames)
+            every = np.concatenate([inside for _, inside in frames])
+            numbers = (f"{1e3 * deepest:.3g}", -frame, f"{1e3 * every.mean():.3g}") if len(every) else (0, "–", 0)
+            rows.append((scene.scene.node(node).name or node, max(len(one) for _, one in frames), *numbers, "mm"))
+        return {"Depth in skins": rows} if len(rows) > 1 else {}
 
 
 def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:

@@ -3,7 +3,7 @@ import io
 import math
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -26,8 +26,8 @@ from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, 
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds.contract import Measures
 from sinew.sim.printable import cell_text, counted
+from sinew.sim.run.penetration import measures_of
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import ParamError, value_text
 
@@ -119,7 +119,7 @@ def _simulated(
         )
         camera = scene.view_state.camera if scene.view_state is not None else Camera()
         for number, values in enumerate(runs):
-            cell = SweptCell(outcome(run, scene, axes, values, job.steps))
+            cell = SweptCell(outcome(run, scene, axes, values, job))
             if target is not None:
                 run.engine.refresh(time.monotonic())
                 run.engine.draw(target, camera)
@@ -162,7 +162,7 @@ def _write(job: SweepJob, axes: Sequence[SweepAxis], cells: Sequence[SweptCell])
 
 
 def outcome(
-    run: SceneRun, scene: OpenedScene, axes: Sequence[SweepAxis], values: Sequence[object], steps: int
+    run: SceneRun, scene: OpenedScene, axes: Sequence[SweepAxis], values: Sequence[object], job: SweepJob
 ) -> SweepOutcome:
     """Runs one combination from the start; ends early if a node stops or settings are refused."""
     run.engine.apply(with_values(scene.scene, axes, values))
@@ -170,30 +170,34 @@ def outcome(
     problems = run.problems()
     found: dict[str, float] = {}
     costs: list[float] = []
-    while run.step_count < steps and not problems:
+    names = [name for name in measure_names(job.measure) if name != TIME] if job.measure else None
+    while run.step_count < job.steps and not problems:
         begun = time.perf_counter()
-        count = min(EVERY, steps - run.step_count)
+        count = min(EVERY, job.steps - run.step_count)
         problems = run.advance_to(run.step_count + count)
         run.engine.context.finish()
         costs.append((time.perf_counter() - begun) / count * 1e3)
-        _measure(run, axes, found)
+        _measure(run, axes, found, names)
     milliseconds = statistics.median(costs) if costs else math.nan
     return SweepOutcome(tuple(values), found, milliseconds, run.step_count, "; ".join(problems))
 
 
-def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) -> None:
+def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float], names: Collection[str] | None) -> None:
     """Measures the nodes whose settings vary, else all; of several nodes the largest value counts."""
     systems = run.engine.simulation.systems
     nodes = [axis.ref.owner for axis in axes if axis.ref.owner in systems] or list(systems)
     now: dict[str, float] = {}
     for node in dict.fromkeys(nodes):
         system = systems[node]
-        if system.is_ready and isinstance(system, Measures):
-            for name, value in system.measures().items():
-                now[name] = max(value, now.get(name, value))
+        for name, value in measures_of(system, names).items():
+            now[name] = max(value, now.get(name, value))
     for name, value in now.items():
         found[name] = value
         found[f"{name} max"] = max(value, found.get(f"{name} max", value))
+
+
+def measure_names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
 
 
 def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> list[str]:
@@ -201,7 +205,7 @@ def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> l
     known = list(dict.fromkeys(name for run in outcomes for name in run.measures))
     if not measures:
         return [*known, TIME]
-    names = [name.strip() for name in measures.split(",")]
+    names = measure_names(measures)
     for name in names:
         if name not in (*known, TIME):
             raise CommandError(

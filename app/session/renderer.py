@@ -14,8 +14,10 @@ from sinew.app.session.bake_comparison import BakeComparison
 from sinew.app.session.frame_info import FrameInfo, ViewportTiming, with_point
 from sinew.app.session.ghosts import Ghosts
 from sinew.app.session.kernel_comparison import KernelComparison
+from sinew.app.session.penetration_comparison import PenetrationComparison
 from sinew.app.session.playback import Playback
 from sinew.app.session.precompiling import Precompiling
+from sinew.app.session.step_comparison import StepComparison
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.sim.assets.model import Bounds
 from sinew.sim.cache.step_store import CacheBudget, StepStore
@@ -55,7 +57,7 @@ class ViewportRenderer(QObject):
         engine, runner: None while there is no context.
         back_end: Requested back end of kernels.
         baked: States of the nodes that show their bake.
-        compared: Distance from the bake.
+        compared, penetration: Distance from the bake, and depth in skins.
         kernels: Distance from the shipped kernels.
         precompiling: None if shaders are compiled when they are first used.
         timing: Its `wanted` starts or stops measuring with the next frame.
@@ -95,6 +97,7 @@ class ViewportRenderer(QObject):
         self.baked: BakedStates | None = None
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
+        self.penetration: PenetrationComparison | None = None
         self.kernels: KernelComparison | None = None
         self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
@@ -209,7 +212,7 @@ class ViewportRenderer(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
-        for beside in (self.ghosts, self.compared, self.kernels):
+        for beside in (self.ghosts, self.compared, self.penetration, self.kernels):
             if beside is not None:
                 beside.release()
         if self.runner is not None:
@@ -228,7 +231,7 @@ class ViewportRenderer(QObject):
 
         Nodes of different projects may have the same id.  The context must be current.
         """
-        for beside in (self.ghosts, self.compared, self.kernels):
+        for beside in (self.ghosts, self.compared, self.penetration, self.kernels):
             if beside is not None:
                 beside.release()
         if self.engine is not None:
@@ -349,8 +352,14 @@ class ViewportRenderer(QObject):
         if self.runner is not None:
             self.runner.note_stopped()
             self.runner.cache.collect()
-            if self.compared is not None:
-                self.compared.take(engine, self.runner)
+            for one in (self.compared, self.penetration):
+                if one is not None:
+                    one.take(engine, self.runner)
+
+    @property
+    def distances(self) -> StepComparison | None:
+        """What colours the points of nodes, and has curves."""
+        return self.penetration if self.penetration is not None and self.penetration.is_on else self.compared
 
     @property
     def is_still(self) -> bool:
@@ -364,7 +373,7 @@ class ViewportRenderer(QObject):
     def render_view(self) -> RenderView:
         assert self.engine is not None
         render_view = self.engine.render_view(self._document.view_state.camera, self._current_overlay())
-        return render_view if self.compared is None else self.compared.coloured(render_view)
+        return render_view if self.distances is None else self.distances.coloured(render_view)
 
     def _at_moment(self) -> Engine:
         """Shows the moment of the playhead; returns the engine."""
@@ -372,7 +381,7 @@ class ViewportRenderer(QObject):
         time, runner = self._playback.seen, self.runner
         if runner is not None:
             # Distances are only known at steps.
-            compares = self.compared is not None and self.compared.is_on
+            compares = self.distances is not None and self.distances.is_on
             time = runner.show_between(time) if self._playback.is_between and not compares else runner.show(time)
         self.engine.advance(time)
         return self.engine

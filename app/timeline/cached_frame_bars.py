@@ -63,21 +63,22 @@ class CachedFrameBars(QObject):
         return BarRow(node.id, node.name, tuple(spans), bool(given), bool(given) and is_outdated)
 
 
-class BakeDistance(QObject):
-    """Distance of simulated nodes from their bakes below the ruler; a click moves the playhead."""
+class NodeDistances(QObject):
+    """Distance of nodes from their bakes, or their depth in skins, below the ruler; a click moves the playhead."""
 
     def __init__(self, client: ViewportRenderer, playback: Playback) -> None:
         super().__init__()
         self.plot = DistancePlot()
-        self._client, self._playback, self._version = client, playback, -1
+        self._client, self._playback = client, playback
+        self._shown: object = None
         client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
         playback.time_changed.connect(self.plot.set_now)
         self.plot.chosen.connect(playback.scrub)
 
     def refresh(self, *_: object) -> None:
-        compared = self._client.compared
-        if compared is None or compared.version == self._version:
+        compared = self._client.distances
+        if compared is None or (compared, compared.version) == self._shown:
             return
-        self._version = compared.version
-        self.plot.set_curves(compared.curves())
+        self._shown = compared, compared.version
+        self.plot.set_curves(compared.curves(), compared.label)
         self.plot.set_now(self._playback.playhead.time)

@@ -87,7 +87,7 @@ class ViewportOverlays(QObject):
 
     def _legend(self) -> ColourKey | None:
         """Returns the key of the colours in the viewport, if they have a meaning."""
-        compared = self._client.compared
+        compared = self._client.distances
         if compared is not None and compared.key is not None:
             return compared.key
         if self._document.scene.view.display is DisplayMode.WEIGHTS:

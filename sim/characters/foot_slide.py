@@ -1,15 +1,18 @@
 """How far standing feet slide over the ground, in the units of the file."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sinew.sim.animation.evaluate import evaluate_poses
+from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.humanoid import SIDES
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
 from sinew.sim.characters.contacts import FLOOR_PERCENTILE, contacts
 from sinew.sim.characters.retarget import Body, ball
 from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.transform import transform_points
 
 RATE = 60.0
 """Samples per second of the path of a foot."""
@@ -26,18 +29,18 @@ class FootSlide:
     """Slide of one foot.
 
     Attributes:
-        contacts: Number of contacts; without any, ways and speeds are 0.
-        mean_way, longest_way: Horizontal way of a contact.
-        mean_speed, largest_speed: Horizontal speed during contacts [1/s].
+        contacts: Number of contacts.
+        mean_way, longest_way: Horizontal way of a contact; None without any.
+        mean_speed, largest_speed: Horizontal speed during contacts [1/s]; None without any.
         weighted_speed: Mean of v (2 - 2^(h/H)) at heights h below H, which needs no contact [1/s].
     """
 
     side: str
     contacts: int = 0
-    mean_way: float = 0.0
-    longest_way: float = 0.0
-    mean_speed: float = 0.0
-    largest_speed: float = 0.0
+    mean_way: float | None = None
+    longest_way: float | None = None
+    mean_speed: float | None = None
+    largest_speed: float | None = None
     weighted_speed: float = 0.0
 
 
@@ -67,6 +70,22 @@ def slide_of(side: str, path: Float64, step: float, leg: float, up: int) -> Foot
     during = np.concatenate([ways[first:last] for first, last in spans]) / step
     ways_of, speeds = (float(lengths.mean()), float(lengths.max())), (float(during.mean()), float(during.max()))
     return FootSlide(side, len(spans), *ways_of, *speeds, weighted)
+
+
+def posed_slides(
+    pose_at: Callable[[float], Pose], body: Body, world_from_model: Float64, first: float, last: float
+) -> tuple[FootSlide, ...]:
+    """Returns the slide of the left and the right foot of a posed character in the world [m].
+
+    Args:
+        pose_at: Returns the pose at a scene time [s].
+        first, last: Scene times [s].
+    """
+    count = min(max(round((last - first) * RATE) + 1, 2), FRAMES_MAX)
+    scale = abs(float(np.linalg.det(world_from_model[:3, :3]))) ** (1.0 / 3.0)
+    points = np.array([pose_at(first + number / RATE).model_from_joint[:, :3, 3] for number in range(count)])
+    paths = [transform_points(world_from_model, points[:, ball(body, side)]) for side in SIDES]
+    return tuple(slide_of(side, path, 1.0 / RATE, scale * body.leg, 1) for side, path in zip(SIDES, paths, strict=True))
 
 
 def clip_slides(model: CharacterModel, clip: Clip, body: Body) -> tuple[FootSlide, ...]:

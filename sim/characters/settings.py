@@ -94,6 +94,7 @@ _file = functools.partial(param, group="File")
 _look = functools.partial(param, group="Look", effect=Effect.VIEW)
 _animation = functools.partial(param, group="Animation", effect=Effect.POSE)
 _offset = functools.partial(param, group="Pose offset", effect=Effect.POSE)
+_penetration = functools.partial(param, group="Penetration", effect=Effect.VIEW, sparse=True)
 
 
 class BonePose(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,6 +181,7 @@ MOTIONS_MAX = 64
 
 TARGET_WEIGHT_MAX = 100.0
 DEFORMERS_MAX = 16
+SECTIONS_MAX = 4096
 
 TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
 """Name and weight of a morph target."""
@@ -254,6 +256,14 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "Modifiers of bones, applied in order after the clip and the pose offsets.", group="Modifiers", role=Role.LIST,
         effect=Effect.POSE, bounded=False, sparse=True,
     )] = ()  # fmt: skip
+    depth_sections: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), _penetration(
+        "Sections in which the depth of cloth and hair is measured; without any, all that are closed and drawn.",
+        label="Sections", role=Role.SECTION, bounded=False,
+    )] = ()  # fmt: skip
+    depth_tolerance: Annotated[float, _penetration(
+        "Depth up to which a point of cloth or hair counts as outside.", label="Tolerance", unit="mm", lo=0.0, hi=10.0,
+        step=0.1,
+    )] = 0.5  # fmt: skip
 
     @property
     def targets(self) -> tuple[str, ...]:

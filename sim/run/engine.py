@@ -13,10 +13,12 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Character, Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.foot_slide import FootSlide, posed_slides
 from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
-from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.characters.retarget import RetargetError, body_of
+from sinew.sim.characters.settings import ModelSettings, model_settings
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -482,6 +484,18 @@ class Engine(Owner):
         if faces is None or bone not in ("", skeleton.names[joint]):
             return None
         return skin_area(character.model, character.world_from_model, within=faces)
+
+    def foot_slides(self, node_id: NodeId, first: float, last: float) -> tuple[FootSlide, ...]:
+        """Returns the slides [m] of both feet of a human character between two scene times [s]; nothing of others."""
+        character = self.views.characters.get(node_id)
+        if character is None:
+            return ()
+        settings = model_settings(self.views.scene.node(node_id))
+        try:
+            body = body_of(character.model, settings.humanoid, up_axis(settings, character.model))
+        except RetargetError:
+            return ()
+        return posed_slides(character.pose_at, body, character.world_from_model, first, last)
 
     def compare(self, node_id: NodeId, now: float) -> ComparisonStatistics | None:
         """Returns statistics of the last comparison, at least one frame old, or None; `now` is monotonic time [s]."""

@@ -53,6 +53,9 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     bones: Annotated[bool, _overlay("Draw the skeleton through the mesh.")] = False
     solids: Annotated[bool, _overlay("Draw colliders as translucent bodies.", label="Colliders")] = True
     fields: Annotated[bool, _overlay("Draw force fields as arrows.", label="Force Fields", sparse=True)] = True
+    penetration: Annotated[bool, _overlay(
+        "Colour cloth and hair by their depth in the skin of characters, in all cached frames.", sparse=True,
+    )] = False  # fmt: skip
     contacts: Annotated[bool, _overlay("Highlight contacts of particles with colliders.")] = False
     statistics: Annotated[bool, _overlay("Show counts, frame and frame rate.")] = True
     ghosts: Annotated[bool, _onion(

@@ -1,4 +1,4 @@
-"""Signed distance of points from triangles in float64, by trying all triangles that may be the nearest."""
+"""Signed distance, winding numbers and depths of points in float64, by trying all triangles."""
 
 import numpy as np
 
@@ -52,4 +52,18 @@ def winding_numbers(points: Float64, triangles: Float64) -> Float64:
         x, y, z = (np.linalg.norm(one, axis=1) for one in (a, b, c))
         along = x * y * z + (a * b).sum(1) * z + (b * c).sum(1) * x + (c * a).sum(1) * y
         found[number] = np.arctan2((a * np.cross(b, c)).sum(1), along).sum() / (2.0 * np.pi)
+    return found
+
+
+def depths(points: Float64, triangles: Float64) -> Float64:
+    """Returns distances of points (P, 3) from the nearest triangle whose front is outside, 0 for points outside."""
+    across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    sizes = np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    fronts = triangles.mean(axis=1) + 1e-3 * np.sqrt(sizes) * across / sizes
+    outer = triangles[winding_numbers(fronts, triangles) < 0.5]
+    inside = winding_numbers(points, triangles) > 0.5
+    found = np.zeros(len(points))
+    for number in np.flatnonzero(inside):
+        feet = np.einsum("tc,tcx->tx", closest_weights(points[number], outer), outer)
+        found[number] = np.linalg.norm(points[number] - feet, axis=1).min()
     return found

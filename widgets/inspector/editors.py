@@ -376,7 +376,8 @@ class NameChoices:
             others = (node for node in self._target.scene.nodes if node.id != node_id)
             return Choices("None", tuple((node.id, node.name) for node in others))
         if record.declared.role is Role.SECTION and record.type is tuple:
-            return self._skin_sections(self._target.scene.node(node_id).attachment.node)
+            node = self._target.scene.node(node_id)
+            return self._skin_sections(node_id if node.settings.is_character else node.attachment.node)
         if record.declared.role is Role.SECTION:
             path = getattr(self._target.scene.node(node_id).settings, record.declared.source)
             names = self.section_names(path)
