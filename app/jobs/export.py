@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from PIL import Image
 
 from sinew.app.failure.errors import CommandError, print_line, print_notes, print_warnings
 from sinew.app.failure.progress import Progress
+from sinew.app.headless.renderer import Renderer
 from sinew.app.headless.run import SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, loaded, opened
 from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecorder
+from sinew.app.jobs.avatar import PICTURE, run_avatar
 from sinew.app.jobs.job import FORM, PYTHON, WORDS, option
 from sinew.app.jobs.options import (
     BakeFolder,
@@ -25,14 +28,18 @@ from sinew.app.jobs.options import (
     output,
     require_folder,
 )
+from sinew.app.jobs.render import without_overlays
+from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.project_file import is_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.load import read_raw
+from sinew.sim.characters.avatar import AvatarMeta
 from sinew.sim.characters.materials import missing_images, missing_lines
 from sinew.sim.characters.motions import add_clips, animated_model
 from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.export.atomic_file import naming
 from sinew.sim.export.formats import (
+    AVATAR_FORMATS,
     EXPORT_FORMATS,
     MODEL_WRITERS,
     SCENE_FORMATS,
@@ -54,7 +61,7 @@ RECORDED = 0.8  # fraction of the progress for recording; writing follows
 
 class ExportJob(Opening, frozen=True, kw_only=True):
     command = "export"
-    formats = SCENE_FORMATS
+    formats = EXPORT_FORMATS
 
     scene: SceneFile
     output: Annotated[
@@ -103,6 +110,9 @@ def run(job: ExportJob) -> None:
     require_folder(job.output)
     if is_conversion(job):
         convert(job)
+        return
+    if job.output.suffix.lower() in AVATAR_FORMATS.suffixes():
+        save_avatar(job, opened(job.scene, job.permitted))
         return
     if job.output.suffix.lower() not in SCENE_FORMATS.suffixes():
         raise CommandError(
@@ -190,6 +200,34 @@ def is_conversion(job: ExportJob) -> bool:
         and job.rate is None
         and job.output.suffix.lower() in MODEL_WRITERS.suffixes()
     )
+
+
+def save_avatar(job: ExportJob, scene: OpenedScene) -> None:
+    """Writes a character as VRM; raises CommandError for options of animations."""
+    animated = {"clip": job.clip, "motion": job.motion, "frames": job.frames, "rate": job.rate}
+    if unused := [f"--{name}" for name, value in animated.items() if value is not None and value != ""]:
+        raise CommandError(job.output, unused[0], "a VRM file has no animation")
+    if not is_project(scene.path):
+        (model,) = scene.models.values()
+        made = scene_of_model(scene.path, model)
+        scene = replace(scene, scene=made, models={made.nodes[0].id: model})
+    format = AVATAR_FORMATS.of(job.output)
+    chosen = format_options(format, job.options, job.output)
+    names = {text.partition("=")[0] for text in job.options}
+
+    def given(stored: AvatarMeta) -> AvatarMeta:
+        return msgspec.structs.replace(stored, **{name: getattr(chosen, name) for name in names})
+
+    def picture() -> Image.Image:
+        with headless() as context:
+            renderer = Renderer(context, without_overlays(scene), (PICTURE, PICTURE))
+            try:
+                time = scene.view_state.time if scene.view_state is not None else 0.0
+                return Image.fromarray(renderer.picture([time], renderer.camera(None, [time])))
+            finally:
+                renderer.release()
+
+    run_avatar(job.output, scene, "".join(job.nodes[:1]), given, picture)
 
 
 def convert(job: ExportJob) -> None:

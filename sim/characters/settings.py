@@ -6,6 +6,7 @@ import msgspec
 
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.avatar import AvatarMeta
 from sinew.sim.characters.deformers.settings import AnyDeformer
 from sinew.sim.characters.modifiers.settings import MODIFIERS_MAX, AnyModifier, FootPlanting
 from sinew.sim.characters.weights import SkinWeights
@@ -253,6 +254,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     modifiers: Annotated[tuple[AnyModifier, ...], msgspec.Meta(max_length=MODIFIERS_MAX), param(
         "Modifiers of bones, applied in order after the clip and the pose offsets.", group="Modifiers", role=Role.LIST,
         effect=Effect.POSE, bounded=False, sparse=True,
+    )] = ()  # fmt: skip
+
+    avatar: Annotated[tuple[AvatarMeta, ...], msgspec.Meta(max_length=1), _file(
+        "Name, authors and permissions of a VRM file.", role=Role.HIDDEN, effect=Effect.VIEW, bounded=False,
+        sparse=True,
     )] = ()  # fmt: skip
 
     @property
