@@ -15,6 +15,7 @@ from sinew.app.editor.main_window import MainWindow
 from sinew.app.editor.preferences import Preferences
 from sinew.app.editor.simulation_work import SimulationWork
 from sinew.app.files.project_files import ProjectFiles
+from sinew.app.output.avatar_window import save_avatar
 from sinew.app.output.controller import Output
 from sinew.app.project.node_text import FORMAT
 from sinew.app.project.project_file import cache_folder
@@ -94,7 +95,12 @@ def file_menu(context: EditorContext, window: MainWindow, files: ProjectFiles, o
         Action("file.motion", "Add &Motion…", "Play the clips of another file on the selected character.",
                lambda: _with(dialogs.motion_path(), lambda path: _add_motion(context, path)), icon="clip",
                reason=lambda: _no_model(context)),
-        Menu("&Export", [*models, SEPARATOR, *scenes]),
+        Menu("&Export", [
+            *models,
+            Action("file.save_vrm", "&VRM Avatar…", "Save the selected character as VRM, with its spring bones.",
+                   lambda: save_avatar(context), reason=lambda: _no_model(context)),
+            SEPARATOR, *scenes,
+        ]),
         SEPARATOR,
         Action("file.render", "Render Ani&mation…", "Render frames to images or a video.", output.open_render,
                ("Ctrl+F12",)),

@@ -1,15 +1,13 @@
 """VRM files: the spring bones of a scene in the file of its character, or a VRM 1.0 from any humanoid."""
 
 import io
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from PIL import Image
 
-from sinew.app.failure.errors import CommandError, print_line, print_warnings
-from sinew.app.headless.scene import OpenedScene
+from sinew.app.failure.errors import CommandError
 from sinew.app.project.digest import digest_of
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.faults import ElementFault
@@ -19,16 +17,14 @@ from sinew.sim.assets.humanoid import bones_of
 from sinew.sim.assets.load import read_bytes, read_raw
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.raw import ModelError, reading
-from sinew.sim.characters.avatar import AvatarMeta
+from sinew.sim.characters.avatar import humanoid_vrm, read_back
 from sinew.sim.characters.retarget import Body
 from sinew.sim.characters.settings import ModelSettings, UpAxis, model_settings
 from sinew.sim.characters.weights import reweigh
-from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.vrm.file import GlbFile
-from sinew.sim.export.vrm.humanoid import humanoid_vrm, read_back
 from sinew.sim.export.vrm.springs import write_springs
 from sinew.sim.kinds.springs.vrm import spring_plan
-from sinew.sim.printable import size_text
+from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.scene import NodeId, Scene
 
 PICTURE = 512
@@ -113,37 +109,6 @@ def avatar_file(source: AvatarSource, meta: AvatarMeta) -> tuple[bytes, list[str
         plan = spring_plan(source.scene, source.node, model, source.time, unit)
         lost += [*plan.lost, *write_springs(file, model.skeleton, plan)]
         return file.written(), lost
-
-
-def run_avatar(
-    job_output: Path,
-    scene: OpenedScene,
-    name: str,
-    given: Callable[[AvatarMeta], AvatarMeta],
-    picture: Callable[[], Image.Image],
-) -> None:
-    """Writes a character of a scene; prints what is left out before.
-
-    Args:
-        name: Of the character; "" for the only one.
-        given: Changes the stored name, authors and permissions.
-        picture: Renders a thumbnail.
-    """
-    nodes = [node for node in scene.scene.characters if node.id in scene.models and name in ("", node.name, node.id)]
-    if len(nodes) != 1:
-        known = ", ".join(node.name for node in scene.scene.characters) or "none"
-        raise CommandError(scene.path, "", f"--node names one character; there are: {known}")
-    (node,) = nodes
-    time = scene.view_state.time if scene.view_state is not None else 0.0
-    source = AvatarSource(scene.scene, node.id, scene.models[node.id], time)
-    require_other_file(job_output, source.path)
-    meta = given(next(iter(source.settings.avatar), AvatarMeta()))
-    if meta.thumbnail and not meta.missing and not source.is_vrm:
-        source = replace(source, thumbnail=png_of(picture()))
-    data, lost = avatar_file(source, meta)
-    print_warnings(scene.path, [f"not in the file: {line}" for line in lost])
-    write_atomically(job_output, data)
-    print_line(f"{job_output}: {node.name}, {size_text(len(data))}")
 
 
 def require_other_file(output: Path, source: Path) -> None:

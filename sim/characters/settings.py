@@ -6,10 +6,10 @@ import msgspec
 
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.assets.model import Interpolation
-from sinew.sim.characters.avatar import AvatarMeta
 from sinew.sim.characters.deformers.settings import AnyDeformer
 from sinew.sim.characters.modifiers.settings import MODIFIERS_MAX, AnyModifier, FootPlanting
 from sinew.sim.characters.weights import SkinWeights
+from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import STRIPS_MAX, Strip

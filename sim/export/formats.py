@@ -21,9 +21,9 @@ import msgspec
 import numpy.typing as npt
 
 from sinew.sim.assets.formats import Format, Formats, resolved
-from sinew.sim.characters.avatar import AvatarMeta
 from sinew.sim.export.atomic_file import atomic_file
 from sinew.sim.maths.arrays import UInt8
+from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.params import param
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ class SpringPlan:
     Attributes:
         file_joints: Values for the joints of the file's springs; None removes those springs.
         springs: Trees besides; `colliders` are numbers in `colliders`, and a joint without a tail has a tip.
-        colliders: Colliders besides those of the file.
+        colliders: Colliders that the file does not have.
         names: Of the colliders.
         collides: Whether the file's springs meet them too.
         lost: One line for each thing without an equivalent.

@@ -257,7 +257,13 @@ def _joints(chains: Chains, settings: SpringBoneSettings, rows: Sequence[int]) -
         ox, oy, oz = chains.offsets[row].tolist()
         found.append(
             SpringJoint(
-                int(chains.joints[row]), int(chains.tails[row]), (ox, oy, oz), stiffness, (x, y, z), 1.0 - left, radius
+                int(chains.joints[row]),
+                int(chains.tails[row]),
+                (ox, oy, oz),
+                stiffness,
+                (x, y, z),
+                round(1.0 - left, 12),
+                radius,
             )
         )
     return found

@@ -1,0 +1,69 @@
+"""A character is saved as VRM from the window."""
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog
+
+from sinew.app.output.avatar_window import AvatarWindow
+from sinew.sim.assets.load import load_model
+from sinew.sim.scene.scene import ParamRef
+from tests.gui.editor_harness import trigger
+from tests.gui.test_gltf import dropped
+from tests.vrm_samples import person, vrm
+
+
+def window_of(editor, qtbot) -> AvatarWindow:
+    trigger(editor, "file.save_vrm")
+    (window,) = [
+        one for one in editor.window.findChildren(QDialog) if isinstance(one, AvatarWindow) and one.isVisible()
+    ]
+    qtbot.waitUntil(lambda: bool(window.about.text()), timeout=60000)
+    return window
+
+
+def saved(editor, window, qtbot, path):
+    editor.dialogs.path = path
+    qtbot.mouseClick(window.save_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(path.exists, timeout=60000)
+    return load_model(path)
+
+
+def test_tuned_springs_of_a_vrm_are_saved_and_opened_again(fresh, qtbot, tmp_path):
+    editor, source = fresh, tmp_path / "Ada.vrm"
+    source.write_bytes(vrm().data())
+    dropped(editor, qtbot, source)
+    (springs,) = editor.document.scene.of_kind("springs")
+    editor.document.set_value(ParamRef(springs.id, "springs", "stiffness_factor"), 0.25)
+    window = window_of(editor, qtbot)
+    assert not window.form.isVisible()
+    assert [window.lost.item(row).text() for row in range(window.lost.count())] == [
+        "Viewers simulate at their own frame rate."
+    ]
+    made = saved(editor, window, qtbot, tmp_path / "tuned.vrm")
+    assert [one.stiffness for one in made.rig.springs[0].joints] == [0.5, 0.25]
+    dropped(editor, qtbot, tmp_path / "tuned.vrm")
+    (springs,) = editor.document.scene.of_kind("springs")
+    assert springs.settings.from_file
+    assert springs.settings.stiffness_factor == 1.0
+
+
+def test_permissions_are_asked_and_can_be_undone(fresh, qtbot, tmp_path):
+    editor, source = fresh, tmp_path / "Ada.glb"
+    source.write_bytes(person().data())
+    node = dropped(editor, qtbot, source)
+    window = window_of(editor, qtbot)
+    assert window.form.isVisible()
+    assert "authors" in window.fault.text()
+    assert not window.save_button.isEnabled()
+    for name, value in (("authors", "Somebody"), ("accept_licence", True)):
+        window.form._editors[name].edited.emit(value)
+    assert window.fault.text() == ""
+    (stored,) = editor.document.scene.node(node).settings.avatar
+    assert (stored.name, stored.authors, stored.accept_licence) == ("Ada", "Somebody", True)
+    editor.document.undo_stack.undo()
+    assert not window.save_button.isEnabled()
+    editor.document.undo_stack.redo()
+    made = saved(editor, window, qtbot, tmp_path / "Ada.vrm")
+    assert made.skeleton is not None
+    assert np.isfinite(made.skeleton.model_from_bind).all()
+    assert len(made.rig.humanoid) == 19
