@@ -2,13 +2,18 @@
 
 import json
 import struct
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from sinew.sim.assets.faults import ElementFault
-from sinew.sim.assets.gltf.document import JSON_CHUNK, MAGIC, VERSION, GltfDocument, decode_document
-from sinew.sim.assets.gltf.file import split_file
+from sinew.sim.assets.gltf.document import BINARY_CHUNK, JSON_CHUNK, MAGIC, VERSION, GltfDocument, decode_document
+from sinew.sim.assets.gltf.file import GltfFile, split_file
+from sinew.sim.export.gltf_parts import COMPONENTS, TYPES
+from sinew.sim.maths.arrays import Float32
 
 Json = dict[str, Any]
 Members = dict[str, msgspec.Raw]
@@ -32,7 +37,7 @@ class GlbFile:
     def __init__(self, data: bytes) -> None:
         if not data.startswith(MAGIC):
             raise ElementFault("", "is no binary glTF file")
-        text, _ = split_file(data)
+        text, self._binary = split_file(data)
         size, total = struct.unpack_from("<I", data, 12)[0], struct.unpack_from("<I", data, 8)[0]
         self._data, self._rest = data, data[_HEAD + size + -size % 4 : total]
         self.document: GltfDocument = decode_document(text, [])
@@ -47,6 +52,11 @@ class GlbFile:
         """Returns an extension of the whole file; empty if there is none."""
         found: Json = (self.member("extensions") or {}).get(name, {})
         return found
+
+    def floats(self, accessor: int, kind: str) -> Float32:
+        """Returns the values of an accessor as the file was read, shape (count, n)."""
+        file = GltfFile(Path(), self.document, self._binary, len(self._data))
+        return file.floats(accessor, f"accessors[{accessor}]", (kind,))
 
     def set_member(self, name: str, value: Any) -> None:
         """Sets a member of the JSON; an equal one stays as stored, None removes it."""
@@ -101,6 +111,32 @@ class GlbFile:
         children: list[int] = self.member("nodes")[parent].get("children", [])
         self.change("nodes", parent, children=[*children, number])
         return number
+
+    def add_rows(self, values: npt.NDArray[Any], **more: Any) -> int:
+        """Appends rows (n, k) to the binary chunk; returns the index of their accessor.
+
+        Raises:
+            ElementFault: If the file keeps its data in other files.
+        """
+        buffers = self.member("buffers") or [{"byteLength": 0}]
+        size, kind = struct.unpack_from("<2I", self._rest) if self._rest else (0, BINARY_CHUNK)
+        if "uri" in buffers[0] or kind != BINARY_CHUNK:
+            raise ElementFault("buffers[0]", "is not in the file itself")
+        data = self._rest[8 : 8 + size] + b"\0" * (-size % 4)
+        start, new = len(data), np.ascontiguousarray(values).tobytes()
+        data += new + b"\0" * (-len(new) % 4)
+        self._rest = struct.pack("<2I", len(data), BINARY_CHUNK) + data + self._rest[8 + size + -size % 4 :]
+        if self.member("buffers") is None:
+            self.append("buffers", {})
+        self.change("buffers", 0, byteLength=start + len(new))
+        view: Json = {"buffer": 0, "byteOffset": start, "byteLength": len(new)}
+        if "target" in more:
+            view["target"] = more.pop("target")
+        accessor: Json = {
+            "bufferView": self.append("bufferViews", view), "componentType": COMPONENTS[values.dtype],
+            "count": len(values), "type": TYPES[values.shape[1]], **more,
+        }  # fmt: skip
+        return self.append("accessors", accessor)
 
     def written(self) -> bytes:
         """Returns the bytes of the file; the same ones if nothing was changed."""
