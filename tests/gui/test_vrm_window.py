@@ -4,11 +4,13 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog
 
+from sinew.app.kinds.springs.chain_window import ChainWindow
 from sinew.app.output.avatar_window import AvatarWindow
 from sinew.sim.assets.load import load_model
 from sinew.sim.scene.scene import ParamRef
-from tests.gui.editor_harness import trigger
+from tests.gui.editor_harness import settled, trigger
 from tests.gui.test_gltf import dropped
+from tests.unit.test_chain_weights import dressed, tube
 from tests.vrm_samples import person, vrm
 
 
@@ -67,3 +69,28 @@ def test_permissions_are_asked_and_can_be_undone(fresh, qtbot, tmp_path):
     assert made.skeleton is not None
     assert np.isfinite(made.skeleton.model_from_bind).all()
     assert len(made.rig.humanoid) == 19
+
+
+def test_chains_of_a_skirt_are_one_edit(fresh, qtbot, tmp_path):
+    editor, source = fresh, tmp_path / "Ada.vrm"
+    source.write_bytes(dressed(tube(24, 9)).data())
+    node = dropped(editor, qtbot, source)
+    before = editor.document.scene
+    trigger(editor, "add.chains")
+    (window,) = [one for one in editor.window.findChildren(QDialog) if isinstance(one, ChainWindow) and one.isVisible()]
+    assert (window.sections.currentText(), window.bones.currentText()) == ("skirt", "hips")
+    window.form.show_values(chains=6, joints=3)
+    editor.dialogs.path = tmp_path / "Ada-chains.vrm"
+    qtbot.mouseClick(window.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: editor.document.scene is not before, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
+    settled(editor)
+    scene = editor.document.scene
+    assert scene.node(node).settings.path == str(tmp_path / "Ada-chains.vrm")
+    springs = scene.of_kind("springs")[-1]
+    system = editor.client.engine.simulation.systems[springs.id]
+    assert system.missing_text == ""
+    assert len(system.chains.joints) == 18
+    assert editor.document.undo_stack.texts[-1] == "Generate chains for skirt"
+    editor.document.undo_stack.undo()
+    assert editor.document.scene == before
