@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from PIL import Image
 from PySide6.QtCore import QBuffer, QIODevice, Qt
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QListWidget, QPushButton, QScrollArea, QVBoxLayout
 
 from sinew.app.failure.errors import CommandError
@@ -95,6 +96,8 @@ class AvatarWindow(QDialog):
     def _show(self, is_vrm: bool, reason: str, lost: list[str]) -> None:
         self._is_vrm, self._reason = is_vrm, reason
         self._scrolled.setVisible(not is_vrm)
+        if is_vrm:
+            self.resize(self.width(), self.sizeHint().height())
         self.lost.clear()
         self.lost.addItems(lost)
         for shown in (self.title, self.lost):
@@ -175,7 +178,7 @@ def _written(source: AvatarSource, meta: AvatarMeta, path: Path) -> Found:
 def _viewport_image(context: EditorContext) -> Image.Image:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    context.viewport.grab().save(buffer, "PNG")
+    QPixmap.fromImage(context.viewport.grabFramebuffer()).save(buffer, "PNG")  # without overlays
     return Image.open(io.BytesIO(buffer.data().data()))
 
 

@@ -1,11 +1,16 @@
 """A character is saved as VRM from the window."""
 
+import io
+import json
+
 import numpy as np
+from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog
 
 from sinew.app.kinds.springs.chain_window import ChainWindow
 from sinew.app.output.avatar_window import AvatarWindow
+from sinew.sim.assets.gltf.file import split_file
 from sinew.sim.assets.load import load_model
 from sinew.sim.scene.scene import ParamRef
 from tests.gui.editor_harness import settled, trigger
@@ -28,6 +33,15 @@ def saved(editor, window, qtbot, path):
     qtbot.mouseClick(window.save_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(path.exists, timeout=60000)
     return load_model(path)
+
+
+def thumbnail(path):
+    text, binary = split_file(path.read_bytes())
+    document = json.loads(text)
+    image = document["images"][document["extensions"]["VRMC_vrm"]["meta"]["thumbnailImage"]]
+    view = document["bufferViews"][image["bufferView"]]
+    data = bytes(binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]])
+    return np.asarray(Image.open(io.BytesIO(data)))
 
 
 def test_tuned_springs_of_a_vrm_are_saved_and_opened_again(fresh, qtbot, tmp_path):
@@ -65,7 +79,9 @@ def test_permissions_are_asked_and_can_be_undone(fresh, qtbot, tmp_path):
     editor.document.undo_stack.undo()
     assert not window.save_button.isEnabled()
     editor.document.undo_stack.redo()
+    editor.frames.drawn = True
     made = saved(editor, window, qtbot, tmp_path / "Ada.vrm")
+    assert thumbnail(tmp_path / "Ada.vrm").std() > 1.0
     assert made.skeleton is not None
     assert np.isfinite(made.skeleton.model_from_bind).all()
     assert len(made.rig.humanoid) == 19

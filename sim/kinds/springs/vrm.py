@@ -107,7 +107,9 @@ class _Planner:
             met = tuple(range(len(self._colliders))) if settings.collide else ()
             springs += [self._tree(node, tree, met, settings) for tree in self._trees(joints)]
         count = len(self._model.rig.springs)
-        if file_joints is None and count:
+        if not count:
+            file_joints = {}  # others of the file, which cannot be read, stay
+        elif file_joints is None:
             self._lost.append(f"The file's own springs ({count}): no active spring bones use them.")
         return file_joints, springs, collides
 

@@ -85,6 +85,17 @@ def test_without_an_edit_every_byte_stays(make: Any, tmp_path: Path) -> None:
     assert lost == ["Viewers simulate at their own frame rate."]
 
 
+def test_files_of_other_programs_stay_as_they_are(assets: Path) -> None:
+    for path in sorted((assets / "vrm").glob("*.vrm")):
+        try:
+            model = load_model(path)
+        except ModelError:  # needs another package
+            continue
+        scene = scene_of_model(path, model)
+        data, _ = avatar_file(AvatarSource(scene, scene.nodes[0].id, model, 0.0), AvatarMeta())
+        assert data == path.read_bytes(), path.name
+
+
 @pytest.mark.parametrize("make", [vrm, old_vrm])
 def test_one_changed_stiffness_changes_one_number(make: Any, tmp_path: Path) -> None:
     settings = SpringBoneSettings(from_file=True, collide=False, stiffness_factor=1.5)
