@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-PACKAGES = ("gltf-validator@2.0.0-dev.3.10", "three@0.180.0", "@pixiv/three-vrm@3.5.5")
+PACKAGES = ("gltf-validator@2.0.0-dev.3.10", "three@0.180.0", "@pixiv/three-vrm@3.5.5", "typescript@5.9.3")
 PROGRAMS = Path(__file__).parent / "data"
 
 

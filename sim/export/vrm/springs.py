@@ -117,14 +117,13 @@ class _NewWriter:
         return [len(groups) - 1]
 
     def _spring(self, tree: Spring, chain: Sequence[SpringJoint], groups: list[int]) -> Json:
-        joints = []
-        for joint in chain:
-            joints.append(set_values({"node": joint.joint}, joint))
         end = chain[-1].tail
         if end < 0:
             name = f"{self._skeleton.names[chain[-1].joint]}_end"
             end = self._file.add_child(chain[-1].joint, {"name": name, "translation": list(chain[-1].tail_offset)})
-        made: Json = {"name": self._skeleton.names[chain[0].joint], "joints": [*joints, {"node": end}]}
+        nodes = [*(joint.joint for joint in chain), end]
+        joints = [joint_record(node, joint) for node, joint in zip(nodes, [*chain, chain[-1]], strict=True)]
+        made: Json = {"name": self._skeleton.names[chain[0].joint], "joints": joints}
         if groups:
             made["colliderGroups"] = groups
         if tree.center >= 0:
@@ -143,6 +142,14 @@ def chains_in(tree: Spring) -> list[list[SpringJoint]]:
             chain.append(joints[chain[-1].tail])
         chains.append(chain)
     return chains
+
+
+def joint_record(node: int, joint: SpringJoint) -> Json:
+    """Returns a joint of VRM 1.0 with these values."""
+    defaults: Json = {
+        "hitRadius": 0.0, "stiffness": 1.0, "gravityPower": 0.0, "gravityDir": [0.0, -1.0, 0.0], "dragForce": 0.5
+    }  # fmt: skip
+    return set_values({"node": node, **defaults}, joint)
 
 
 def set_values(record: Json, joint: SpringJoint) -> Json:

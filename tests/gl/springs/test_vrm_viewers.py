@@ -8,6 +8,7 @@ import pytest
 
 import sinew
 from sinew.app.cli.main import main
+from sinew.app.jobs.chains import chained_model
 from sinew.app.project.project_file import save_project
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import ModelSettings
@@ -20,7 +21,9 @@ from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.view_state import ViewState
+from sinew.sim.skin.weights.chains import ChainOptions
 from tests.node_packages import run_node
+from tests.unit.test_chain_weights import dressed, tube
 from tests.vrm_samples import old_vrm, strict, vrm
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(600)]
@@ -75,6 +78,7 @@ def test_springs_of_a_new_file_move_as_here(tmp_path: Path) -> None:
     assert swing > 0.005
     assert apart < 1e-5, apart
     assert run_node("gltf_validator.mjs", tmp_path / "a.vrm", source) == [{"errors": []}] * 2
+    assert run_node("vrm_types.mjs", tmp_path / "a.vrm", "VRMC_springBone") == []
 
 
 def test_springs_of_an_old_file_move_as_here(tmp_path: Path) -> None:
@@ -102,4 +106,13 @@ def test_an_avatar_of_a_humanoid_opens(tmp_path: Path) -> None:
     answer = run_node("three_vrm.mjs", target, motion)
     assert (answer["version"], answer["name"]) == ("1", "Ada")
     assert answer["bones"] >= 15
+    assert run_node("vrm_types.mjs", target, "VRMC_vrm") == []
     assert run_node("gltf_validator.mjs", target) == [{"errors": []}]
+
+
+def test_a_file_with_generated_chains_has_no_errors(tmp_path: Path) -> None:
+    source, target = tmp_path / "source.vrm", tmp_path / "chains.vrm"
+    source.write_bytes(strict(dressed(tube(24, 9))).data())
+    made = chained_model(ModelSettings(path=str(source)), "skirt", "hips", ChainOptions(6, 3), ())
+    target.write_bytes(made.data)
+    assert run_node("gltf_validator.mjs", source, target) == [{"errors": []}] * 2

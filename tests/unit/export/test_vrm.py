@@ -10,10 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
+import sinew
 from sinew import resources
+from sinew.app.cli.main import main
 from sinew.app.jobs.avatar import AvatarSource, avatar_file
 from sinew.app.project.digest import digest_of
 from sinew.app.project.model_scene import scene_of_model
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.gltf.file import split_file
 from sinew.sim.assets.humanoid import bones_of
@@ -37,6 +40,7 @@ from sinew.sim.scene.curves import Curve, Key
 from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
 from tests.gltf_samples import Sample
 from tests.json_schema import complaints
 from tests.vrm_samples import BONES, HAIR, old_vrm, person, strict, vrm
@@ -406,3 +410,61 @@ def test_springs_of_an_avatar_from_a_humanoid(tmp_path: Path) -> None:
     made = load_model(target)
     assert [spring.name for spring in made.rig.springs] == ["hair 0", "hair 3"]
     assert made.rig.springs[0].joints[0].joint == HAIR
+
+
+# --- command line, Python and projects ------------------------------------------------------------------------------
+
+
+def test_the_command_reports_what_is_left_out_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = tmp_path / "Ada.vrm", tmp_path / "out.vrm"
+    source.write_bytes(vrm().data())
+    assert main(["export", str(source), "--output", str(target)]) == 0
+    assert target.read_bytes() == source.read_bytes()
+    out, err = capsys.readouterr()
+    assert "not in the file: Viewers simulate at their own frame rate." in err
+    assert out.startswith(f"{target}: Ada, ")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--frames", "0:3"], "--frames: a VRM file has no animation"),
+        (["--rate", "30"], "--rate: a VRM file has no animation"),
+        (["--node", "Bob"], "--node names one character; there are: Ada"),
+        (["--option", "nmae=x"], "VRM avatar has no option 'nmae'"),
+        (["--option", "user=me"], "user"),
+        ([], "VRM requires name, authors, accept_licence"),
+    ],
+)
+def test_the_command_refuses_in_one_line(
+    words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "Ada.glb", tmp_path / "out.vrm"
+    source.write_bytes(person().data())
+    assert main(["export", str(source), "--output", str(target), *words]) == 1
+    (line,) = [one for one in capsys.readouterr().err.splitlines() if "warning" not in one]
+    assert reason in line
+    assert not target.exists()
+
+
+def test_the_file_of_the_scene_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "Ada.vrm"
+    source.write_bytes(vrm().data())
+    assert main(["export", str(source), "--output", str(source)]) == 1
+    assert "choose another name" in capsys.readouterr().err
+
+
+def test_a_project_stores_the_permissions(tmp_path: Path) -> None:
+    source, _ = a_posed(tmp_path)
+    meta = msgspec.structs.replace(META, thumbnail=False, commercial=CommercialUse.CORPORATION)
+    settings = msgspec.structs.replace(source.settings, avatar=(meta,))
+    node = msgspec.structs.replace(source.scene.nodes[0], settings=settings)
+    project, target = tmp_path / "a.sinew", tmp_path / "out.vrm"
+    save_project(project, Scene(nodes=(node,)), ViewState())
+    assert load_project(project).scene.nodes[0].settings == settings
+    assert main(["export", str(project), "--output", str(target), "--option", "version=2"]) == 0
+    found = parts_of(target.read_bytes())[0]["extensions"]["VRMC_vrm"]["meta"]
+    assert (found["commercialUsage"], found["version"], found["name"]) == ("corporation", "2", "Ada")
+    with sinew.open(project) as opened:
+        opened.export(tmp_path / "python.vrm", options={"version": "2"})
+    assert (tmp_path / "python.vrm").read_bytes() == target.read_bytes()
