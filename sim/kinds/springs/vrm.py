@@ -122,6 +122,8 @@ class _Planner:
             self._lost.append(f"Muted spring bones: {_listed(muted)}.")
         if settings.modifiers:
             self._lost.append(f"Modifiers: {_listed([one.label for one in settings.modifiers])}.")
+        if settings.deformers:
+            self._lost.append(f"Deformers: {_listed([one.label for one in settings.deformers])}.")
         if settings.pose:
             self._lost.append(f"Pose offsets: {_listed([posed.bone for posed in settings.pose])}.")
         if not active:
