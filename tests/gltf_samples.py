@@ -25,6 +25,8 @@ class Sample:
     def points(self, values: Any) -> int:
         """The same with bounds, as positions need them."""
         rows = np.asarray(values, np.float32)
+        if not np.isfinite(rows).all():
+            return self.add(rows)
         return self.add(rows, min=rows.min(axis=0).tolist(), max=rows.max(axis=0).tolist())
 
     def put(self, key: str, part: dict[str, Any]) -> int:

@@ -36,7 +36,7 @@ _GROUP = "group"  # id of the new group among the new nodes
 @dataclass(frozen=True, slots=True)
 class ChainedModel:
     data: bytes  # A GLB file, a VRM if the source is one
-    is_converted: bool  # Whether the source was of another format: its axes and textures are those of glTF now
+    is_converted: bool  # Whether the source had another format: axes and textures are as in glTF now
     # First and last bones of the chains
     roots: tuple[str, ...]
     ends: tuple[str, ...]

@@ -100,7 +100,7 @@ class ChainWindow(QDialog):
         self.close()
 
 
-_GLB = MODEL_WRITERS.of(Path("a.glb")).suffixes[0]
+_GLB = next(writer.suffixes[0] for writer in MODEL_WRITERS if writer.name == "glTF")
 
 
 def _written(
