@@ -55,7 +55,7 @@ class GeneratedChains:
     Attributes:
         places: In the model at rest, shape (C, J + 1, 3).
         rows: Vertices with new weights, shape (R,).
-        influences: Their joints and weights; joints beyond those of the model are the new ones, chain by chain.
+        influences: Their joints and weights; the new joints follow the joints of the model, chain by chain.
         spacing: Distance of the chains at the far edge, in units of the file; 0 for one chain.
     """
 

@@ -26,7 +26,7 @@ from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.rig import SpringCollider, SpringColliderShape
 from sinew.sim.characters.avatar import expressions_of
 from sinew.sim.characters.reference import skin
-from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.export.vrm.file import GlbFile
 from sinew.sim.export.vrm.springs import collider_record, sphere_row
@@ -317,9 +317,9 @@ SCHEMA: dict[str, Any] = {
 """The members of VRMC_vrm 1.0 that are written."""
 
 
-def a_posed(folder: Path) -> tuple[AvatarSource, CharacterModel]:
-    """A person whose joints are turned so that the arms hang."""
-    sample = person()
+def a_posed(folder: Path, size: float = 1.0) -> tuple[AvatarSource, CharacterModel]:
+    """A person whose joints are turned so that the arms hang; `size` is the number of units of a metre."""
+    sample = person(size=size)
     for side, sign in (("left", -1.0), ("right", 1.0)):
         node = sample.document["nodes"][BONES.index(f"{side}UpperArm")]
         node["rotation"] = quaternion.from_axis_angle([0.1, 0.2, 1.0], np.radians(sign * 50.0)).tolist()
@@ -328,6 +328,8 @@ def a_posed(folder: Path) -> tuple[AvatarSource, CharacterModel]:
     path.write_bytes(sample.data())
     model = load_model(path)
     scene = scene_of_model(path, model)
+    settings = msgspec.structs.replace(model_settings(scene.nodes[0]), unit_scale=1.0 / size)
+    scene = Scene(nodes=(msgspec.structs.replace(scene.nodes[0], settings=settings),))
     return AvatarSource(scene, scene.nodes[0].id, model, 0.0), model
 
 
@@ -400,16 +402,30 @@ def test_expressions_are_found_by_the_names_of_morph_targets(tmp_path: Path) -> 
     }  # fmt: skip
 
 
-def test_springs_of_an_avatar_from_a_humanoid(tmp_path: Path) -> None:
-    source, model = a_posed(tmp_path)
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_springs_of_an_avatar_are_in_metres(size: float, tmp_path: Path) -> None:
+    source, model = a_posed(tmp_path, size)
     springs = Node(id="s", name="Hair", attachment=Attachment(node=source.node), settings=OWN)
-    scene = msgspec.structs.replace(source.scene, nodes=(*source.scene.nodes, springs))
+    ball = Node(id="c", name="Ball", attachment=Attachment(node=source.node, bone="head"), transform=Transform(
+        position=(0.1, 0.0, 0.0)), settings=ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2))  # fmt: skip
+    scene = msgspec.structs.replace(source.scene, nodes=(*source.scene.nodes, springs, ball))
     data, _ = avatar_file(AvatarSource(scene, source.node, model, 0.0), META)
     target = tmp_path / "Ada.vrm"
     target.write_bytes(data)
     made = load_model(target)
     assert [spring.name for spring in made.rig.springs] == ["hair 0", "hair 3"]
     assert made.rig.springs[0].joints[0].joint == HAIR
+    assert made.skeleton is not None
+    places = made.skeleton.model_from_bind[:, :3, 3]
+    assert places[made.skeleton.index("head"), 1] - places[made.skeleton.index("hips"), 1] == pytest.approx(
+        0.6, abs=1e-6
+    )
+    tail = made.skeleton.index("hair 2_end")
+    assert np.linalg.norm(places[tail] - places[made.skeleton.index("hair 2")]) == pytest.approx(0.1, abs=1e-6)
+    (collider,) = made.rig.colliders
+    head = made.skeleton.model_from_bind[collider.joint]
+    np.testing.assert_allclose(head[:3, :3] @ collider.offset, (0.1, 0.0, 0.0), atol=1e-6)
+    assert (collider.radius, made.rig.springs[0].joints[0].radius) == (0.2, 0.03)
 
 
 # --- command line, Python and projects ------------------------------------------------------------------------------
