@@ -48,6 +48,7 @@ class AvatarWindow(QDialog):
         self.lost.setWordWrap(True)
         self.lost.setAccessibleName("Not in the file")
         self.save_button = QPushButton("Save…")
+        self.save_button.setAutoDefault(False)  # Enter ends the input of a field
         self.save_button.clicked.connect(self.save)
         scrolled = QScrollArea()
         scrolled.setWidgetResizable(True)
@@ -60,6 +61,7 @@ class AvatarWindow(QDialog):
         packed(QVBoxLayout(self), self.about, (scrolled, 3), self.title, (self.lost, 1), self.fault, row,
                spacing=SPACE_WIDE, margins=SPACE_WIDE)  # fmt: skip
         self._scrolled, self._reason, self._is_vrm = scrolled, "", False
+        self._is_looking = self._is_outdated = False
         self.resize(self.fontMetrics().height() * 30, self.fontMetrics().height() * 42)
         context.document.changed.connect(self._on_changed)
         self._look()
@@ -77,7 +79,10 @@ class AvatarWindow(QDialog):
         return AvatarSource(self._context.document.scene, self._id, loaded.model, time, loaded.digest)
 
     def _look(self) -> None:
-        """Lists on a worker thread what the file will not hold."""
+        """Lists on a worker thread what the file will not hold; changes meanwhile are looked at once it has ended."""
+        self._is_outdated = self._is_looking
+        if self._is_looking:
+            return
         source = self._source()
         if source is None:
             self._show(False, "the model is being read", [])
@@ -91,7 +96,14 @@ class AvatarWindow(QDialog):
             except ModelError as error:
                 return False, (str(error), [])
 
-        run_in_background(work, lambda found: self._show(found[0], *found[1]), self)
+        def done(found: tuple[bool, Found]) -> None:
+            self._is_looking = False
+            self._show(found[0], *found[1])
+            if self._is_outdated:
+                self._look()
+
+        self._is_looking = True
+        run_in_background(work, done, self)
 
     def _show(self, is_vrm: bool, reason: str, lost: list[str]) -> None:
         self._is_vrm, self._reason = is_vrm, reason

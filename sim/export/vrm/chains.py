@@ -28,7 +28,7 @@ def add_chains(
         places: Places of the joints in the model at rest, chain by chain, (C, N, 3).
         names: Of the joints, C * N.
         rows: Vertices with new weights (R,).
-        influences: Their joints, the new ones after those of the model.
+        influences: Their joints, the new ones after the joints of the model.
 
     Raises:
         ElementFault: If a vertex has no skin, or the data is in other files.
