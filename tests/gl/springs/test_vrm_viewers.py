@@ -69,7 +69,7 @@ def test_springs_of_a_new_file_move_as_here(tmp_path: Path) -> None:
     tail = SpringBoneSettings(roots="hair 0", stiffness=0.4, gravity=0.2, drag=0.2, radius=0.03, tail_length=0.15)
     ball = Node(id="c", name="Ball", attachment=Attachment(node="m", bone="head"), transform=Transform(
         position=(0.1, 0.3, 0.0), rotation=(0.0, 0.0, 40.0)),
-        settings=ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.08, length=0.2))  # fmt: skip
+        settings=ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.15, length=0.2))  # fmt: skip
     own = Node(id="s", name="Hair", attachment=Attachment(node="m"), settings=tail)
     save_project(tmp_path / "a.sinew", moving(source, own, ball), ViewState())
     assert main(["export", str(tmp_path / "a.sinew"), "--output", str(tmp_path / "a.vrm")]) == 0
