@@ -187,6 +187,21 @@ def test_everything_without_an_equivalent_is_reported(tmp_path: Path) -> None:
     assert joints[0]["dragForce"] == pytest.approx(0.3)
 
 
+def test_an_old_file_reports_what_its_groups_cannot_store(tmp_path: Path) -> None:
+    plane = ColliderSettings(shape=ColliderShape.PLANE)
+    source = source_of(old_vrm(), tmp_path, msgspec.structs.replace(OWN, end_bones="hair 2"), plane, bone="head")
+    data, lost = avatar_file(source, AvatarMeta())
+    text = "\n".join(lost)
+    for part in ("hair 0: VRM 0.x has one stiffness for all bones; the mean, 0.3333, is up to 0.1667 away",
+                 "hair 0: VRM 0.x has no end bones; 1 bone below also swings",
+                 "hair 0: last bones have a length of 0.07 m",
+                 "VRM 0.x has no planes and no inside colliders: collider 1"):  # fmt: skip
+        assert part in text, (part, text)
+    (group,) = parts_of(data)[0]["extensions"]["VRM"]["secondaryAnimation"]["boneGroups"]
+    assert group["stiffiness"] == pytest.approx(1.0 / 3.0)
+    assert (group["gravityPower"], group["gravityDir"]) == (pytest.approx(0.6), {"x": 0.0, "y": -1.0, "z": 0.0})
+
+
 def test_unknown_parts_of_a_joint_survive(tmp_path: Path) -> None:
     sample = vrm()
     limit = {"VRMC_springBone_limit": {"specVersion": "1.0-draft", "limit": {"cone": {"angle": 0.5}}}}
