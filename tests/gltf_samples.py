@@ -22,12 +22,19 @@ class Sample:
         rows = np.asarray(values, dtype)
         return self.chunk.add(rows.reshape(len(rows), -1), **more)
 
+    def points(self, values: Any) -> int:
+        """The same with bounds, as positions need them."""
+        rows = np.asarray(values, np.float32)
+        if not np.isfinite(rows).all():
+            return self.add(rows)
+        return self.add(rows, min=rows.min(axis=0).tolist(), max=rows.max(axis=0).tolist())
+
     def put(self, key: str, part: dict[str, Any]) -> int:
         self.document.setdefault(key, []).append(part)
         return len(self.document[key]) - 1
 
     def mesh(self, positions: Any = TRIANGLE, *, node: dict[str, Any] | None = None, **primitive: Any) -> int:
-        attributes = {"POSITION": self.add(positions), **primitive.pop("attributes", {})}
+        attributes = {"POSITION": self.points(positions), **primitive.pop("attributes", {})}
         mesh = self.put("meshes", {"primitives": [{"attributes": attributes, **primitive}]})
         return self.put("nodes", {"mesh": mesh, **(node or {})})
 

@@ -63,7 +63,7 @@ def _add_face(sample: Sample) -> None:
         QUAD, node={"skin": 0, "name": "face"}, material=material, indices=sample.add([0, 1, 2, 1, 3, 2], np.uint16),
         attributes={"JOINTS_0": joints, "WEIGHTS_0": weights, "NORMAL": sample.add([[0, 0, 1]] * 4),
                     "TEXCOORD_0": sample.add([[0, 0], [1, 0], [0, 1], [1, 1]])},
-        targets=[{"POSITION": sample.add(move)} for move in moves],
+        targets=[{"POSITION": sample.points(move)} for move in moves],
     )  # fmt: skip
     sample.document["meshes"][0]["extras"] = {"targetNames": ["eyes", "smile", "open"]}
     binds = np.tile(np.eye(4).ravel(), (2, 1))
@@ -178,3 +178,27 @@ def _quaternion(turn: np.ndarray) -> list[float]:
 
     found: list[float] = quaternion.from_matrix(turn).tolist()
     return found
+
+
+def strict(sample: Sample) -> Sample:
+    """The same, with all that gltf-validator and viewers require: a scene, used extensions and permissions."""
+    document = sample.document
+    parents = {child for node in document["nodes"] for child in node.get("children", [])}
+    document["scenes"] = [{"nodes": [number for number in range(len(document["nodes"])) if number not in parents]}]
+    document["scene"] = 0
+    extensions = document["extensions"]
+    if "VRMC_vrm" in extensions:
+        licence = "https://vrm.dev/licenses/1.0/"
+        extensions["VRMC_vrm"]["meta"] = {"name": "Ada", "authors": ["Somebody"], "licenseUrl": licence}
+        for node in document["nodes"]:  # a bone cannot follow one below it
+            node.pop("extensions", None)
+        for part in (*document["materials"], *extensions["VRMC_springBone"]["colliders"]):
+            for name, extension in part.get("extensions", {}).items():
+                if name.startswith("VRMC"):
+                    part["extensions"][name] = {"specVersion": "1.0", **extension}
+    else:
+        extensions["VRM"]["meta"] = {"title": "Ada"}
+    colliders = extensions.get("VRMC_springBone", {}).get("colliders", [])
+    parts = [document, *document["nodes"], *document["materials"], *colliders]
+    document["extensionsUsed"] = sorted({name for part in parts for name in part.get("extensions", {})})
+    return sample

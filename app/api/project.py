@@ -29,7 +29,8 @@ from sinew.app.headless.image_sink import is_numbered, is_video, picture_sink
 from sinew.app.headless.renderer import Renderer
 from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened, require_inside, with_files
-from sinew.app.jobs.export import ExportJob, as_drawn, default_frames, export_scene
+from sinew.app.jobs.avatar import PICTURE
+from sinew.app.jobs.export import ExportJob, as_drawn, default_frames, export_scene, save_avatar
 from sinew.app.jobs.job import IMAGE, PYTHON, keywords, options_of
 from sinew.app.jobs.options import Size, Span, format_options, require_folder
 from sinew.app.jobs.render import RenderJob, refused, without_overlays
@@ -40,7 +41,7 @@ from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
 from sinew.sim.characters.foot_slide import FootSlide
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.export.formats import IMAGE_WRITERS, RENDER_FORMATS, SCENE_FORMATS, require_package
+from sinew.sim.export.formats import AVATAR_FORMATS, IMAGE_WRITERS, RENDER_FORMATS, SCENE_FORMATS, require_package
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -297,7 +298,7 @@ class Project(abc.ABC):
         options: Mapping[str, object] = {},
         **more: Any,
     ) -> None:
-        """Writes the scene over time, or renders images or a video; the extension of the file names the format.
+        """Writes the scene over time or a character as VRM, or renders images or a video, as the extension says.
 
         The simulation starts again for this, and the current step stays.
 
@@ -309,6 +310,12 @@ class Project(abc.ABC):
             options: Of the format, as for `--option`.
         """
         target, scene = Path(path), self._drawn()
+        if target.suffix.lower() in AVATAR_FORMATS.suffixes():
+            words = tuple(f"{key}={value}" for key, value in options.items())
+            require_folder(target)
+            avatar = ExportJob(scene=scene.path, output=target, options=words, nodes=more.get("nodes", ()))
+            save_avatar(avatar, scene, lambda: Image.fromarray(self.render((PICTURE, PICTURE))))
+            return
         is_scene = target.suffix.lower() in {*SCENE_FORMATS.suffixes()} - {*IMAGE_WRITERS.suffixes()}
         rate = more.setdefault("rate", None) or 1.0 / STEP_TIME
         more["frames"] = chosen = Span.of(frames) if frames is not None else default_frames(scene, rate)

@@ -13,6 +13,7 @@ from sinew.app.editor.session import Session
 from sinew.app.files.autosave import Autosave
 from sinew.app.files.motions import motions_among
 from sinew.app.files.recovery import RecoveryStore
+from sinew.app.output.avatar_window import save_avatar
 from sinew.app.project.settings_store import data_folder
 from sinew.app.session.actions import SEPARATOR, Action, Menu
 from sinew.app.session.dialogs import RecoveryQuestions, if_given
@@ -174,6 +175,8 @@ def file_menu(session: Session) -> Menu:
         SEPARATOR,
         Action("file.save", "&Save", "Save the project.", files.save, ("Ctrl+S",), "save"),
         Action("file.save_as", "Save &As…", "Save the project under another name.", files.save_as, ("Ctrl+Shift+S",)),
+        Action("file.save_vrm", "Save &VRM As…", "Save the selected character as VRM, with its spring bones.",
+               lambda: save_avatar(context), reason=context.no_model),
         SEPARATOR,
         Action("file.import", "&Import…", "Add a model or strands to the scene.",
                lambda: if_given(dialogs.import_path(), files.import_model), ("Ctrl+I",), "mdi6.import"),

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from PIL import Image
 
 from sinew.app.failure.errors import CommandError, print_line, print_notes, print_warnings
 from sinew.app.failure.progress import Progress
+from sinew.app.headless.renderer import Renderer
 from sinew.app.headless.run import SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, loaded, opened
 from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecorder
+from sinew.app.jobs.avatar import PICTURE, AvatarSource, avatar_file, png_of, require_other_file
 from sinew.app.jobs.job import FORM, PYTHON, WORDS, option
 from sinew.app.jobs.options import (
     BakeFolder,
@@ -25,14 +28,17 @@ from sinew.app.jobs.options import (
     output,
     require_folder,
 )
+from sinew.app.jobs.render import without_overlays
+from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.project_file import is_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.load import read_raw
 from sinew.sim.characters.materials import missing_images, missing_lines
 from sinew.sim.characters.motions import add_clips, animated_model
 from sinew.sim.characters.settings import ModelSettings, MotionFile
-from sinew.sim.export.atomic_file import naming
+from sinew.sim.export.atomic_file import naming, write_atomically
 from sinew.sim.export.formats import (
+    AVATAR_FORMATS,
     EXPORT_FORMATS,
     MODEL_WRITERS,
     SCENE_FORMATS,
@@ -43,6 +49,7 @@ from sinew.sim.export.formats import (
 )
 from sinew.sim.export.scene.writing import CHARACTERS, write_scene
 from sinew.sim.printable import counted, size_text
+from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import SkinningComparison
@@ -54,7 +61,7 @@ RECORDED = 0.8  # fraction of the progress for recording; writing follows
 
 class ExportJob(Opening, frozen=True, kw_only=True):
     command = "export"
-    formats = SCENE_FORMATS
+    formats = EXPORT_FORMATS
 
     scene: SceneFile
     output: Annotated[
@@ -103,6 +110,14 @@ def run(job: ExportJob) -> None:
     require_folder(job.output)
     if is_conversion(job):
         convert(job)
+        return
+    if job.output.suffix.lower() in AVATAR_FORMATS.suffixes():
+        shown = opened(job.scene, job.permitted)
+        if not is_project(job.scene):
+            (model,) = shown.models.values()
+            made = scene_of_model(job.scene, model)
+            shown = replace(shown, scene=made, models={made.nodes[0].id: model})
+        save_avatar(job, shown, lambda: _picture(shown))
         return
     if job.output.suffix.lower() not in SCENE_FORMATS.suffixes():
         raise CommandError(
@@ -190,6 +205,49 @@ def is_conversion(job: ExportJob) -> bool:
         and job.rate is None
         and job.output.suffix.lower() in MODEL_WRITERS.suffixes()
     )
+
+
+def save_avatar(job: ExportJob, scene: OpenedScene, picture: Callable[[], Image.Image]) -> None:
+    """Writes a character as VRM; prints what is left out before.
+
+    Args:
+        picture: Renders a thumbnail.
+
+    Raises:
+        CommandError: For options of animations, and if it is not clear which character is meant.
+        ModelError: If the character cannot become an avatar.
+    """
+    animated = {"clip": job.clip, "motion": job.motion, "frames": job.frames, "rate": job.rate}
+    if unused := [f"--{name}" for name, value in animated.items() if value is not None and value != ""]:
+        raise CommandError(job.output, unused[0], "a VRM file has no animation")
+    chosen = format_options(AVATAR_FORMATS.of(job.output), job.options, job.output)
+    known = [node for node in scene.scene.characters if node.id in scene.models]
+    nodes = [node for node in known if not job.nodes or {node.name, node.id} & {*job.nodes}]
+    if len(nodes) != 1:
+        names = ", ".join(node.name for node in known) or "none"
+        raise CommandError(scene.path, "", f"--node names one character; there are: {names}")
+    time = scene.view_state.time if scene.view_state is not None else 0.0
+    source = AvatarSource(scene.scene, nodes[0].id, scene.models[nodes[0].id], time)
+    require_other_file(job.output, source.path)
+    given = {name: getattr(chosen, name) for name in (text.partition("=")[0] for text in job.options)}
+    meta = msgspec.structs.replace(next(iter(source.settings.avatar), AvatarMeta()), **given)
+    if meta.thumbnail and not meta.missing and not source.is_vrm:
+        source = replace(source, thumbnail=png_of(picture()))
+    data, lost = avatar_file(source, meta)
+    print_warnings(scene.path, [f"not in the file: {line}" for line in lost])
+    write_atomically(job.output, data)
+    print_line(f"{job.output}: {nodes[0].name}, {size_text(len(data))}")
+
+
+def _picture(scene: OpenedScene) -> Image.Image:
+    """Renders the scene at the playhead."""
+    time = scene.view_state.time if scene.view_state is not None else 0.0
+    with headless() as context:
+        renderer = Renderer(context, without_overlays(scene), (PICTURE, PICTURE))
+        try:
+            return Image.fromarray(renderer.picture([time], renderer.camera(None, [time])))
+        finally:
+            renderer.release()
 
 
 def convert(job: ExportJob) -> None:

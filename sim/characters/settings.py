@@ -9,6 +9,7 @@ from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.deformers.settings import AnyDeformer
 from sinew.sim.characters.modifiers.settings import MODIFIERS_MAX, AnyModifier, FootPlanting
 from sinew.sim.characters.weights import SkinWeights
+from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import STRIPS_MAX, Strip
@@ -264,6 +265,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "Depth up to which a point of cloth or hair counts as outside.", label="Tolerance", unit="mm", lo=0.0, hi=10.0,
         step=0.1,
     )] = 0.5  # fmt: skip
+
+    avatar: Annotated[tuple[AvatarMeta, ...], msgspec.Meta(max_length=1), _file(
+        "Name, authors and permissions of a VRM file.", role=Role.HIDDEN, effect=Effect.VIEW, bounded=False,
+        sparse=True,
+    )] = ()  # fmt: skip
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from sinew.sim.assets.formats import Format, Formats, resolved
 from sinew.sim.export.atomic_file import atomic_file
 from sinew.sim.maths.arrays import UInt8
+from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.params import param
 
 if TYPE_CHECKING:
@@ -264,9 +265,12 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     ),
 )  # fmt: skip
 
+AVATAR_FORMATS: Formats[Format] = Formats(Format(name="VRM avatar", suffixes=(".vrm",), options=AvatarMeta))
+
 EXPORT_FORMATS: Formats[Format] = Formats(
-    *SCENE_FORMATS, *(known for known in MODEL_WRITERS if not {*known.suffixes} & {*SCENE_FORMATS.suffixes()})
-)
+    *SCENE_FORMATS, *AVATAR_FORMATS,
+    *(known for known in MODEL_WRITERS if not {*known.suffixes} & {*SCENE_FORMATS.suffixes()}),
+)  # fmt: skip
 
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(

@@ -22,8 +22,8 @@ from sinew.sim.assets.images import ImageError
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sinew.sim.export.image import stored_image
 
-_COMPONENTS = {np.dtype(kind): number for number, kind in COMPONENT_TYPES.items()}
-_TYPES = {length: name for name, length in TYPE_LENGTHS.items() if name != "MAT2"}
+COMPONENTS = {np.dtype(kind): number for number, kind in COMPONENT_TYPES.items()}
+TYPES = {length: name for name, length in TYPE_LENGTHS.items() if name != "MAT2"}
 
 VERTEX_DATA, INDEX_DATA = 34962, 34963
 """Targets of buffer views."""
@@ -51,9 +51,9 @@ class GlbChunk:
         self.accessors.append(
             {
                 "bufferView": self.view(values.tobytes()),
-                "componentType": _COMPONENTS[values.dtype],
+                "componentType": COMPONENTS[values.dtype],
                 "count": len(values),
-                "type": _TYPES[values.shape[1]],
+                "type": TYPES[values.shape[1]],
                 **more,
             }
         )
@@ -83,13 +83,13 @@ class GlbChunk:
         rows = np.flatnonzero(values.any(axis=1)).astype(np.uint32)
         if 2 * len(rows) > len(values):
             return self.once(values, target, bounded=bounded)
-        part: dict[str, Any] = {"componentType": _COMPONENTS[values.dtype], "count": len(values)}
-        part["type"] = _TYPES[values.shape[1]]
+        part: dict[str, Any] = {"componentType": COMPONENTS[values.dtype], "count": len(values)}
+        part["type"] = TYPES[values.shape[1]]
         if bounded:
             part |= {"min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist()}
         if len(rows):
             places, replaced = self.view(rows.tobytes()), self.view(np.ascontiguousarray(values[rows]).tobytes())
-            indices = {"bufferView": places, "componentType": _COMPONENTS[rows.dtype]}
+            indices = {"bufferView": places, "componentType": COMPONENTS[rows.dtype]}
             part["sparse"] = {"count": len(rows), "indices": indices, "values": {"bufferView": replaced}}
         self.accessors.append(part)
         return len(self.accessors) - 1

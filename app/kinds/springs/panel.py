@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sinew.app.kinds.springs.chain_window import ChainWindow
 from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.kinds.springs.kind import settings_for
@@ -14,6 +15,11 @@ from sinew.sim.scene.scene import Attachment, Node
 class SpringPanel(Panel):
     def __init__(self, context: EditorContext) -> None:
         self._context = context
+        tip = "Generate bones and weights for a skirt, a tail or hair of the active model, with colliders."
+        self.adds = (
+            None,
+            Command("add.chains", "Spring C&hains for a Section…", tip, self.generate, reason=self._reason),
+        )
         self._proposed = Memo[list[str]]()
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
@@ -40,3 +46,13 @@ class SpringPanel(Panel):
             settings, attachment = settings_for(loaded.model), Attachment(node=node.id)
             made = Node(id="", name="Spring bones", attachment=attachment, settings=settings)
             self._context.document.add_node(made)
+
+    def _reason(self) -> str:
+        model = self._context.active.model
+        return "" if model is not None and model.skeleton is not None else "Open a model with bones first."
+
+    def generate(self) -> None:
+        """Opens the window that generates chains for the active character."""
+        node, model = self._context.active.node, self._context.active.model
+        if node is not None and model is not None:
+            ChainWindow(self._context, node, model).show()
