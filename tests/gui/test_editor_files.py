@@ -152,7 +152,7 @@ def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, own_edito
     assert again.document.scene == scene, "the project is as it was"
     settled(again)
     again.dialogs.path = moved / "arm.ezm"
-    again.locate("model-1")
+    again.features["saving"].locate("model-1")
     qtbot.waitUntil(lambda: again.store.status("model-1").state is ModelState.READY, timeout=60000)
     assert again.document.scene.node("model-1").settings.path == str(moved / "arm.ezm")
     assert again.window.docks["messages"].isVisible(), "the error has opened it"

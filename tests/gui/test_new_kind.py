@@ -73,7 +73,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
         roped.document.remove_node(other.id)
     node = added(roped)
     roped.document.select(Selection())
-    roped.frame_all()
+    roped.features["view"].frame_all()
     settled(roped)
     knot = positions(roped, node.id)[12]
     start = place_of(roped, knot)

@@ -71,7 +71,7 @@ def test_depths_are_coloured_plotted_and_follow_the_settings(stage):
     key = measured.key
     assert (key.title, key.unit) == ("Depth in the skin", "mm")
     assert key.hi >= 1e3 * max(curve.most)
-    plot = editor.distance.plot
+    plot = editor.features["playing"].distance.plot
     assert [name for name, *_ in plot.distances_now()] == [curve.name]
     assert "Depth in the skin" in plot.text.text()
     editor.document.set_value(ParamRef(character, "model", "depth_sections"), ("another",))
