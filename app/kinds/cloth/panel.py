@@ -62,7 +62,7 @@ def cloth_values(kinetic: float, elastic: float, potential: float, strain: float
     }  # fmt: skip
 
 
-CLOTH = ("Particles", "Springs", "Triangles")
+CLOTH = ("Particles", "Springs", "Triangles", "Substeps")
 COMPARED = (
     "Mean distance", "Largest distance", "Strain", "Strain of the other", "Solver, a step", "Other, a step"
 )  # fmt: skip
@@ -288,11 +288,12 @@ class ClothPanel(Panel):
             document.add_node(cloth)
 
 
-def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
-    """Returns the numbers of particles, springs and triangles; 0 before the cloth is built."""
+def counts_of(cloth: Cloth | None) -> tuple[int, int, int, int]:
+    """Returns the numbers of particles, springs, triangles and present substeps; 0 before the cloth is built."""
     if cloth is None:
-        return 0, 0, 0
-    return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
+        return 0, 0, 0, 0
+    model = cloth.model
+    return model.particle_count, model.springs.count, len(model.faces), cloth.settings.substeps
 
 
 def compared_texts(system: Any, frames: Sequence[FrameSample]) -> list[str]:

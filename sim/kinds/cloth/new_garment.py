@@ -36,12 +36,16 @@ LAYER = 10.0
 RUN_UP = 1.0
 """Pre-roll in which the character goes from the bind pose, which garments fit, to its first pose [s]."""
 
+HOLD = 0.9
+"""Strength of the pins of the top edge, which an arm or a strap may press in."""
+
 FABRIC: dict[str, Any] = {
     "solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "density": 0.2, "stretch_stiffness": 1e4,
-    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 128, "pins": PinPreset.TOP,
+    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 48, "more_substeps": True,
+    "pins": PinPreset.TOP, "pin_strength": HOLD,
     "pin_target": PinTarget.BONE,
 }  # fmt: skip
-"""Cotton; the substeps keep the error below a percent on most characters that walk and run."""
+"""Cotton."""
 
 CUTS: dict[Garment, dict[str, Any]] = {
     Garment.SKIRT: {},
