@@ -99,7 +99,7 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
     Contact body = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
     Contact arm = skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep);
     float room = dot(body.normal, arm.normal) < 0.0 ? body.distance - clearance : SKIN_FAR;
-    float share = smoothstep(0.0, max(clearance, CLOTH_TINY), room);
+    float share = (skin_met & SKIN_THIN) != 0u ? 0.0 : smoothstep(0.0, max(clearance, CLOTH_TINY), room);
     Particle yielded = moved;
     meet_yielding(arm, now, yielded);
     meet_firm(arm, now, moved);

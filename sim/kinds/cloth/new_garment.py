@@ -24,6 +24,9 @@ from sinew.sim.scene.params import SettingsError, validated
 from sinew.sim.scene.scene import Attachment, Node
 
 ARMS = ("leftUpperArm", "rightUpperArm")
+HANDS = ("leftHand", "rightHand")
+"""Thinner than the cells of a garment, so that they come through it."""
+
 SHOWN = 3
 """Number of missing bones that a message names."""
 
@@ -36,7 +39,7 @@ LAYER = 10.0
 RUN_UP = 1.0
 """Pre-roll in which the character goes from the bind pose, which garments fit, to its first pose [s]."""
 
-HOLD = 0.9
+HOLD = 0.75
 """Strength of the pins of the top edge, which an arm or a strap may press in."""
 
 FABRIC: dict[str, Any] = {
@@ -124,7 +127,7 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         skin = ColliderSettings(
             shape=ColliderShape.SKIN,
             sections=body_sections(model, section_list(own.hidden_sections)),
-            yielding=tuple(names[bones[arm]] for arm in ARMS),
+            yielding=tuple(names[bones[bone]] for bone in (*ARMS, *HANDS) if bone in bones),
         )
         nodes.append(Node(id="", name="Skin", attachment=attachment, settings=skin))
     return Added(nodes, RUN_UP)
