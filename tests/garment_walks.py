@@ -133,7 +133,9 @@ def skin_places(project: Project, character: ProjectNode) -> Float64:
         model, pose, placement = shown.model, shown.pose, shown.world_from_model
     method = SkinningMethod(str(character.skinning))
     mesh = shaped_mesh(model.mesh, model.skin, pose)
-    return transform_points(placement, skin(mesh, model.skin, pose.palette, method, pose.centres).positions.astype(float))
+    return transform_points(
+        placement, skin(mesh, model.skin, pose.palette, method, pose.centres).positions.astype(float)
+    )
 
 
 def depths(points: Float64, places: Float64, triangles: np.ndarray) -> tuple[Float64, np.ndarray]:

@@ -86,7 +86,7 @@ def without_vertices(corners: UInt32, left_out: Bool) -> UInt32:
 
 
 def with_yielding(corners: UInt32, yielding: Bool, thin: Bool | None = None) -> UInt32:
-    """Returns `skin_corners` in which triangles with one of some vertices (V,) yield, those of `thin` ones everywhere."""
+    """Returns `skin_corners` in which triangles with one of some vertices (V,) yield; with a `thin` one, everywhere."""
     marked = corners.copy()
     marked[yielding[corners[:, :3]].any(axis=1), 3] |= YIELDS
     if thin is not None:

@@ -67,6 +67,9 @@ COMPARED = (
     "Mean distance", "Largest distance", "Strain", "Strain of the other", "Solver, a step", "Other, a step"
 )  # fmt: skip
 
+CAUGHT = 0.1
+"""Strain of a garment from which on a note says that it is caught."""
+
 FRAMES = 60
 """Number of measured frames whose median is the cost of a solver."""
 
@@ -143,6 +146,13 @@ class ClothPanel(Panel):
             return f"{parent.name} is no human body: name {missing} in Bones."
         if self.stability is not None and not settings.has_lines and not self.stability.is_stable:
             return f"Springs need {self.stability.substeps:,} substeps for this garment; lines hold it."
+        found = getattr(getattr(self._system, "cloth", None), "statistics", None)
+        if found is not None and found.strain > CAUGHT:
+            return (
+                f"A thread is stretched by {100.0 * found.strain:.0f} %: the garment is caught between layers of the "
+                f"model's own clothes, or by a hand. Hide their sections and leave them out of the skin collider, or "
+                "give it more ease."
+            )
         return ""
 
     def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002

@@ -133,7 +133,7 @@ def line_stability(settings: ClothSettings, found: LineMeasures) -> ClothStabili
 
 
 def needed_substeps(settings: ClothSettings, found: LineMeasures) -> int:
-    """Returns substeps to go on with: those of the settings if they hold what threads carry, else up to a third more."""
+    """Returns substeps to go on with: as before if these hold what the threads carry, else up to a third more."""
     known = line_stability(settings, found)
     if known.ratio <= MARGIN and known.usual_error <= ERROR:
         return settings.substeps

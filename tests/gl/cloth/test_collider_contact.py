@@ -22,7 +22,6 @@ from sinew.sim.kinds.collider import place
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
-from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.transform import Transform
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs
