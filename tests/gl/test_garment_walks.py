@@ -10,6 +10,8 @@ from tests.garment_walks import CASES, walked
 
 KNOWN = {
     ("soldier", "skirt"): "his hand swings over the belt, which is held",
+    ("soldier", "cape"): "the straps of his pack move over the top edge",
+    ("godette", "dress"): "the straps of her backpack lie over the dress",
     ("kenney", "cape"): "his hand swings through the cape",
     ("clothsim", "skirt"): "its own skirt has two sides, between which the cloth is caught",
 }
