@@ -5,7 +5,7 @@
 // and velocity.
 // PLANES, OVALS and YIELDING are the numbers of three groups; those of the others that are near are searched for. Software
 // drivers run every branch, so that a few colliders of known shapes are faster without a search and the other shapes.
-// YIELDING_SKIN: parts of skins yield.
+// YIELDING_SKIN: parts of skins yield, where a firm part faces them within twice the distance that the particle keeps.
 
 #include "common/plane.glsl"
 #ifdef SKIN
@@ -94,9 +94,17 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
     uint firm = SKIN_ANY;
 #ifdef YIELDING_SKIN
     firm = SKIN_FIRM;
-    meet_yielding(
-        skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep), now, moved
-    );
+    // An arm is as firm as the body, except where it presses a particle that has no room against it: there pushes in turn
+    // would add up.
+    Contact body = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
+    Contact arm = skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep);
+    float room = dot(body.normal, arm.normal) < 0.0 ? body.distance - clearance : SKIN_FAR;
+    float share = (skin_met & SKIN_THIN) != 0u ? 0.0 : smoothstep(0.0, max(clearance, CLOTH_TINY), room);
+    Particle yielded = moved;
+    meet_yielding(arm, now, yielded);
+    meet_firm(arm, now, moved);
+    moved.position = mix(yielded.position, moved.position, share);
+    moved.velocity = mix(yielded.velocity, moved.velocity, share);
 #endif
 #endif
     for (int i = 0; i < PLANES; ++i) {

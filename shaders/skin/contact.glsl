@@ -13,7 +13,10 @@ const float SKIN_DEEPEST = 0.05;
 const float SKIN_FAR = 1e9;          // distance from nothing [m]
 const uint SKIN_YIELDS = 32u;        // flag of parts that yield
 const uint SKIN_FIRM = 0u;
-const uint SKIN_ANY = 64u;
+const uint SKIN_THIN = 64u;          // flag of parts that yield everywhere
+const uint SKIN_ANY = 128u;
+
+uint skin_met;                       // flags of the triangle of the last contact
 
 bool is_at_opening(vec3 weights, uint flags) {
     bvec3 none = lessThanEqual(weights, vec3(0.0));
@@ -46,6 +49,7 @@ bool skin_carried(int record, inout vec3 point, float from, float to, float clea
 // Contact with the parts that are `which`: SKIN_YIELDS, SKIN_FIRM or SKIN_ANY.
 Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float from, float to, float substep) {
     Contact contact = Contact(SKIN_FAR, vec3(0.0, 1.0, 0.0), vec3(0.0), 0.0, 0.0);
+    skin_met = 0u;
     float least = SKIN_FAR;
     float facing = 0.0;
     float first = 1.5;
@@ -80,6 +84,7 @@ Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float fr
         vec3 velocity = (foot - point_at(before, weights)) / substep;
         if (moment < first) {
             first = moment;
+            skin_met = flags;
             contact = Contact(sides.y, normal, velocity, surface.x, surface.y);
         }
         // Of the triangles at an edge the one that the point is more in front of, or behind, says on which side it is.
@@ -88,6 +93,7 @@ Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float fr
         if (first > 1.0 && counts) {
             least = far;
             facing = abs(height);
+            skin_met = flags;
             bool outside = height >= 0.0;
             bool none = !outside && (far > SKIN_DEEPEST || is_at_opening(weights, flags));
             vec3 away = outside && far > 1e-6 ? apart / far : normal;

@@ -2,7 +2,7 @@
 // Inputs: three texels a triangle, at the end of the step and at its start: corners with friction, restitution, flags;
 // world space, metres. Outputs: corners, weights of corners.
 // Flags: 1, 2, 4 for a first, second, third corner at an opening; 8 for a sheet, which has no inside; 16 for
-// corners that are clockwise from outside; 32 for parts that yield to the others.
+// corners that are clockwise from outside; 32 for parts that yield to the others, with 64 everywhere.
 // Nothing divides by the area, so that triangles without one count as their edges.
 
 uniform samplerBuffer u_skin;

@@ -62,10 +62,13 @@ def cloth_values(kinetic: float, elastic: float, potential: float, strain: float
     }  # fmt: skip
 
 
-CLOTH = ("Particles", "Springs", "Triangles")
+CLOTH = ("Particles", "Springs", "Triangles", "Substeps")
 COMPARED = (
     "Mean distance", "Largest distance", "Strain", "Strain of the other", "Solver, a step", "Other, a step"
 )  # fmt: skip
+
+CAUGHT = 0.1
+"""Strain of a garment from which on a note says that it is caught."""
 
 FRAMES = 60
 """Number of measured frames whose median is the cost of a solver."""
@@ -143,6 +146,13 @@ class ClothPanel(Panel):
             return f"{parent.name} is no human body: name {missing} in Bones."
         if self.stability is not None and not settings.has_lines and not self.stability.is_stable:
             return f"Springs need {self.stability.substeps:,} substeps for this garment; lines hold it."
+        found = getattr(getattr(self._system, "cloth", None), "statistics", None)
+        if found is not None and found.strain > CAUGHT:
+            return (
+                f"A thread is stretched by {100.0 * found.strain:.0f} %: the garment is caught between layers of the "
+                f"model's own clothes, or by a hand. Hide their sections and leave them out of the skin collider, or "
+                "give it more ease."
+            )
         return ""
 
     def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
@@ -288,11 +298,12 @@ class ClothPanel(Panel):
             document.add_node(cloth)
 
 
-def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
-    """Returns the numbers of particles, springs and triangles; 0 before the cloth is built."""
+def counts_of(cloth: Cloth | None) -> tuple[int, int, int, int]:
+    """Returns the numbers of particles, springs, triangles and present substeps; 0 before the cloth is built."""
     if cloth is None:
-        return 0, 0, 0
-    return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
+        return 0, 0, 0, 0
+    model = cloth.model
+    return model.particle_count, model.springs.count, len(model.faces), cloth.settings.substeps
 
 
 def compared_texts(system: Any, frames: Sequence[FrameSample]) -> list[str]:

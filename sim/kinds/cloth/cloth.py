@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +25,7 @@ from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
 from sinew.sim.kinds.cloth.pin_targets import ClothPins
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
-from sinew.sim.kinds.cloth.stability import stop_reason
+from sinew.sim.kinds.cloth.stability import needed_substeps, stop_reason
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.maths.arrays import Float64
@@ -38,6 +39,9 @@ NO_INPUTS = ClothInputs()
 
 INTERVAL = 0.1
 """Shortest time between two statistics [s]."""
+
+LOOKED_EVERY = 3
+"""Steps between two looks at whether more substeps are needed."""
 
 RECENT = 120
 """Steps whose largest measures of lines count: longer than most swings of a sheet."""
@@ -73,6 +77,7 @@ class Cloth(Owner):
         pins: Pins of another cloth with the same particles, which moves them.
 
     Attributes:
+        chosen: Settings as they were applied; `settings` have more substeps while those need them.
         built_at: World transform of the node that the model has, shape (4, 4).
         start: Particles at the start [m], shape (P, 3).
         is_start_given: Whether `start_from` has set them until the next reset.
@@ -130,7 +135,8 @@ class Cloth(Owner):
         weights = model.pin_weights(settings, values)
         tables = ClothTables(self._context, model)
         self.release()
-        self.settings, self.model, self._surface, self.world_from_cloth = settings, model, surface, placement
+        self.settings = self.chosen = settings
+        self.model, self._surface, self.world_from_cloth = model, surface, placement
         self.topology, self.values, self.weights = topology, values, weights
         rest = self._rest_records()
         self.owns(tables)
@@ -155,8 +161,9 @@ class Cloth(Owner):
 
     def reset(self) -> None:
         """Returns to the rest shape at the current transform, with all pins at their rest positions."""
+        self._set_substeps(self.chosen.substeps)
         if not np.array_equal(self.built_at, self.world_from_cloth):
-            self.rebuild(self.settings, self._surface, self.world_from_cloth)
+            self.rebuild(self.chosen, self._surface, self.world_from_cloth)
             return
         rest = self._rest_records()
         self._state.write(rest)
@@ -188,6 +195,19 @@ class Cloth(Owner):
             self._solver.substep(step, self._state, index)
         self._end_step(step.constants)
 
+    def take_needed_substeps(self) -> None:
+        """Before a step: takes more substeps if the settings allow it and the threads need them; waits for the GPU."""
+        if not self.settings.more_substeps or not self.step_count or self.step_count % LOOKED_EVERY:
+            return
+        if isinstance(self._solver, LineSolver):
+            loads = self._solver.measure(self._state, self.settings, self._with_pins(NO_INPUTS)).buffer.read()
+            self._set_substeps(needed_substeps(self.settings, self._measures_of(loads)))
+
+    def _set_substeps(self, substeps: int) -> None:
+        if substeps != self.settings.substeps:
+            self.settings = msgspec.structs.replace(self.chosen, substeps=substeps)
+            self._write_maps()
+
     def _with_pins(self, inputs: ClothInputs) -> ClothInputs:
         time = self.step_count * STEP_TIME
         return replace(inputs, time=time, pins=self.pins.texture, former=self.pins.former)
@@ -212,16 +232,19 @@ class Cloth(Owner):
         Raises:
             SettingsError: If no cloth can be built from them; everything stays as it was.
         """
-        effects = changed_effects(self.settings, settings)
+        effects = changed_effects(self.chosen, settings)
         if is_refitted or Effect.REBUILD in effects:
             self.rebuild(settings, surface or self._surface, self.world_from_cloth)
             return Effect.REBUILD
+        has_more = settings.more_substeps and settings.substeps == self.chosen.substeps
+        self.chosen = settings
+        if has_more and self.settings.substeps != settings.substeps:
+            settings = msgspec.structs.replace(settings, substeps=self.settings.substeps)
         values = self.values if settings.maps == self.settings.maps else values_on(settings.maps, self.topology)
         weights = self.model.pin_weights(settings, values)
         former, self.settings, self.values, self.weights = self.values, settings, values, weights
         self._flags = weights > 0.0
-        if values or former:
-            self._write_maps()
+        self._write_maps()
         if values is not former:
             for buffer in (self._state.newest, self._monitor.sound.newest):
                 records = buffer.read()
@@ -239,7 +262,7 @@ class Cloth(Owner):
         if np.array_equal(placement, self.world_from_cloth):
             return
         if self.step_count == 0 and not is_animated:
-            self.rebuild(self.settings, self._surface, placement)
+            self.rebuild(self.chosen, self._surface, placement)
             return
         self.pins.move(placement @ np.linalg.pinv(self.world_from_cloth), self._state.texture)
         self.world_from_cloth = placement
@@ -267,11 +290,11 @@ class Cloth(Owner):
         distance = self.values.get(ClothMap.DISTANCE, np.full(len(self.weights), UNLIMITED_DISTANCE))
         self.limited = distance < UNLIMITED_DISTANCE
         self._flags = (self.weights > 0.0) | self.limited
-        if self.values or self._tables.maps is not None:
+        if self.values or self.settings.pulls_pins or self._tables.maps is not None:
             self._tables.write_maps(self.values, particle_texels(self.values, self.weights, self.settings.substeps))
             if isinstance(self._solver, LineSolver):
                 self._solver.take_maps(self.values)
-        if ClothMap.PIN in self.values or ClothMap.DISTANCE in self.values:
+        if self.settings.pulls_pins:
             self.pins.follow_closely()
 
     def _rest_records(self) -> npt.NDArray[np.void]:
@@ -296,7 +319,7 @@ class Cloth(Owner):
             return False
         positions = moved(motions, records["position"][:, :3].astype(np.float64))
         targets = positions
-        if self.values:
+        if self.settings.pulls_pins:
             places = self.pins.targets.read()["pin"][: len(positions), :3].astype(np.float64)
             targets = np.where(self.weights[:, None] >= 1.0, positions, moved(motions, places))
         self.write(positions, turned(motions, records["velocity"][:, :3].astype(np.float64)))
@@ -444,6 +467,7 @@ class Cloth(Owner):
 
     def snapshot(self) -> State:
         head = {"steps": self.step_count, "halted": self.stopped, "tied": self.pins.attached is not None}
+        head["substeps"] = self.settings.substeps
         spans = (self._state.newest, self._monitor.sound.newest, self.pins.targets)
         return State(head, *map(BufferSpan, spans), self.pins.flags, *self.pins.attachment_state())
 
@@ -459,6 +483,8 @@ class Cloth(Owner):
         self._is_measured = False
         self.pins.restore(flags, targets, attachment, is_attached=head["tied"])
         self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
+        known = head.get("substeps", 0) if self.chosen.more_substeps else 0
+        self._set_substeps(max(known, self.chosen.substeps))
         self.placements += 1
 
     def _measure(self) -> None:
@@ -474,8 +500,7 @@ class Cloth(Owner):
 
     def _take_lines(self, loads: npt.NDArray[np.void], settings: ClothSettings, step: int) -> None:
         """Takes measures of the state after a step; a cloth that swings has less than its largest at most times."""
-        errors, _, _, held = loads["load"][: self.model.particle_count].T
-        found = LineMeasures(float(held.max()), float(errors.max()), float(np.quantile(errors, 0.99)))
+        found = self._measures_of(loads)
         recent = [one for one in self._recent_lines if one[0] is settings and step - RECENT < one[1] <= step]
         self._recent_lines = [*recent, (settings, step, found)]
         measures = [one[2] for one in self._recent_lines]
@@ -484,6 +509,10 @@ class Cloth(Owner):
             max(one.error for one in measures),
             max(one.usual_error for one in measures),
         )
+
+    def _measures_of(self, loads: npt.NDArray[np.void]) -> LineMeasures:
+        errors, _, _, held = loads["load"][: self.model.particle_count].T
+        return LineMeasures(float(held.max()), float(errors.max()), float(np.quantile(errors, 0.99)))
 
     def _read(self) -> npt.NDArray[np.void]:
         return self._monitor.sound.newest.read(count=self.model.particle_count)

@@ -129,7 +129,7 @@ class ComparedCloth(Owner):
         if comparison is None:
             self.comparison = self.owns(ClothComparison(self._context, self._library, compared, cloth, surface))
         else:
-            comparison.cloth.settings = compared
+            comparison.cloth.settings = comparison.cloth.chosen = compared
             comparison.follow()
 
     def release(self) -> None:

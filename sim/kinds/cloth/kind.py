@@ -137,6 +137,7 @@ def idle(node: Node) -> frozenset[str]:
         _group("Springs"): settings.mode is ClothMode.MATERIAL,
         _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
         ("solver", "rival"): settings.mode is ClothMode.SPRINGS,
+        ("more_substeps",): not settings.has_lines,
         ("rival_substeps",): compared_settings(settings) is None,
         ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
         ("self_friction",): not (settings.self_collision or settings.other_cloths),
@@ -216,7 +217,7 @@ CLOTH = Kind(
     icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
-    version=5,
+    version=6,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
     parts=(

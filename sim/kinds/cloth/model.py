@@ -65,6 +65,7 @@ class ClothModel:
         """Returns weights of the pins, (P,); a largest distance of 0 pins too. Raises as `pinned`."""
         painted = values.get(ClothMap.PIN, 0.0)
         weights = pin_weights(settings.pins, settings.pin_list, self.particle_count, self.rows, painted)
+        weights = np.where(self.pinned(settings), np.maximum(settings.pin_strength, painted), weights)
         return np.where(values.get(ClothMap.DISTANCE, UNLIMITED_DISTANCE) == 0.0, 1.0, weights)
 
     def topology(self, world_from_cloth: Float64) -> ClothTopology:

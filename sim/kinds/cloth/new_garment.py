@@ -24,6 +24,9 @@ from sinew.sim.scene.params import SettingsError, validated
 from sinew.sim.scene.scene import Attachment, Node
 
 ARMS = ("leftUpperArm", "rightUpperArm")
+HANDS = ("leftHand", "rightHand")
+"""Thinner than the cells of a garment, so that they come through it."""
+
 SHOWN = 3
 """Number of missing bones that a message names."""
 
@@ -36,12 +39,16 @@ LAYER = 10.0
 RUN_UP = 1.0
 """Pre-roll in which the character goes from the bind pose, which garments fit, to its first pose [s]."""
 
+HOLD = 0.75
+"""Strength of the pins of the top edge, which an arm or a strap may press in."""
+
 FABRIC: dict[str, Any] = {
     "solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "density": 0.2, "stretch_stiffness": 1e4,
-    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 128, "pins": PinPreset.TOP,
+    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 48, "more_substeps": True,
+    "pins": PinPreset.TOP, "pin_strength": HOLD,
     "pin_target": PinTarget.BONE,
 }  # fmt: skip
-"""Cotton; the substeps keep the error below a percent on most characters that walk and run."""
+"""Cotton."""
 
 CUTS: dict[Garment, dict[str, Any]] = {
     Garment.SKIRT: {},
@@ -120,7 +127,7 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         skin = ColliderSettings(
             shape=ColliderShape.SKIN,
             sections=body_sections(model, section_list(own.hidden_sections)),
-            yielding=tuple(names[bones[arm]] for arm in ARMS),
+            yielding=tuple(names[bones[bone]] for bone in (*ARMS, *HANDS) if bone in bones),
         )
         nodes.append(Node(id="", name="Skin", attachment=attachment, settings=skin))
     return Added(nodes, RUN_UP)

@@ -22,6 +22,7 @@ def oracle_distance(cloth: Cloth) -> Callable[[], float]:
     most = MOST_PAIRED if is_paired else MOST
     uncovered = {
         "painted maps": bool(cloth.values),
+        "pins that pull": settings.pin_strength < 1.0,
         "force fields": inputs.fields is not None,
         "contact with skin": inputs.colliders.skin is not None,
         "dragging": inputs.grabbed >= 0,

@@ -233,6 +233,10 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Numbers of more pinned particles, such as 0 21 40-60; a minus before a number unpins it. Particles of a mesh "
         "are counted in the order in which its triangles name them; the viewport shows the number under the mouse.",
     )] = ""  # fmt: skip
+    pin_strength: Annotated[float, _pins(
+        "Part of the way to its place that a pinned particle goes in a step; below 1 it collides, and threads move it.",
+        label="Strength", lo=0.01, hi=1.0, step=0.01, sparse=True,
+    )] = 1.0  # fmt: skip
     pin_target: Annotated[PinTarget, _pins(
         "What the pinned particles follow.", label="Pins follow", effect=Effect.RESET,
     )] = PinTarget.WORLD  # fmt: skip
@@ -304,6 +308,10 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Substeps of a step; more of them allow stiffer springs, or more load on lines.", lo=1, hi=SUBSTEPS_MAX,
         soft=(1, 200),
     )] = 48  # fmt: skip
+    more_substeps: Annotated[bool, _solver(
+        "Take more substeps from the step on in which the threads need them; a reset begins with the number above.",
+        label="More if needed", sparse=True,
+    )] = False  # fmt: skip
     stretch_limit: Annotated[float, _solver(
         "Stretch of a thread at which the cloth is stopped.", unit="×", lo=1.01, hi=1000.0, soft=(1.5, 20.0),
     )] = 5.0  # fmt: skip
@@ -312,6 +320,12 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     def has_lines(self) -> bool:
         """Threads need a material."""
         return self.solver is ClothSolving.LINES and self.mode is ClothMode.MATERIAL
+
+    @property
+    def pulls_pins(self) -> bool:
+        """Whether particles are pulled to their places instead of held there, or kept near them."""
+        maps = self.maps[0] if self.maps else None
+        return self.pin_strength < 1.0 or (maps is not None and bool(maps.pin or maps.distance))
 
     @property
     def step_time(self) -> float:

@@ -28,6 +28,12 @@ MARGIN = 0.8
 HEADROOM = 0.8
 """Part of the margin and of the error at which the remedy of lines aims: a cloth that holds its load swings further."""
 
+NEEDED_MOST = 192
+"""Largest number of substeps that a cloth takes by itself."""
+
+ROUNDED = 8
+"""Such a number is a multiple of this, so that digits in which drivers differ rarely change it."""
+
 ITERATIONS = 16
 """Number of power iterations in a round; the best mode in their span is kept (Lanczos), not the last one."""
 ROUNDS = 3
@@ -124,6 +130,15 @@ def line_stability(settings: ClothSettings, found: LineMeasures) -> ClothStabili
     needed = np.ceil(max(settings.step_time / (MARGIN * h_max), settings.substeps * factor) / HEADROOM)
     substeps, softening = int(np.clip(needed, 1, SUBSTEPS_MAX)), 0.0 if ratio > MARGIN else 1.0
     return ClothStability(h_max, ratio, substeps, softening, error, usual)
+
+
+def needed_substeps(settings: ClothSettings, found: LineMeasures) -> int:
+    """Returns substeps to go on with: as before if these hold what the threads carry, else up to a third more."""
+    known = line_stability(settings, found)
+    if known.ratio <= MARGIN and known.usual_error <= ERROR:
+        return settings.substeps
+    rounded = -(-known.substeps // ROUNDED) * ROUNDED
+    return max(settings.substeps, min(rounded, -(-settings.substeps // 6) * ROUNDED, NEEDED_MOST))
 
 
 def stability(model: ClothModel, settings: ClothSettings) -> ClothStability:

@@ -142,7 +142,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def active_settings(self) -> ClothSettings | None:
-        settings = self.cloth.settings if self.cloth is not None else None
+        settings = self.cloth.chosen if self.cloth is not None else None
         # Settings of a sheet that is fitted anew, for another body, are not active: they name no cached steps.
         return None if self._fitting.job is not None and self._fitting.settings == settings else settings
 
@@ -172,6 +172,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             is_bound = not cloth.step_count or bool(cloth.limited.any())
             binding = self._teleport.binding(node, cloth, world) if is_bound else None
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
+            cloth.take_needed_substeps()
             travel = inputs.air_travel(node) if node.curves else None
             taken = ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id))
             compares = self.comparison is not None
@@ -366,7 +367,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         fits = (
             cloth is not None
             and maps.topology == cloth.topology.name
-            and Effect.REBUILD not in changed_effects(cloth.settings, settings)
+            and Effect.REBUILD not in changed_effects(cloth.chosen, settings)
         )
         key = maps, mesh, settings.mesh_section
         if fits or len(mesh.positions) * maps.count < _LARGE or same_objects(key, self._resampled):

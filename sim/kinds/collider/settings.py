@@ -46,9 +46,9 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
         "Sections of the model that collide. A section under another one traps cloth between them.", group="Shape",
         role=Role.SECTION, bounded=False, sparse=True)] = ()  # fmt: skip
     yielding: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), param(
-        "Bones whose parts of the skin, with all below them, push cloth with a limited acceleration, as arms do that "
-        "lie on a skirt. The other parts have the last word.", group="Surface", role=Role.BONE, bounded=False,
-        sparse=True)] = ()  # fmt: skip
+        "Bones whose parts of the skin, with all below them, give way to the other parts, as arms that lie on a skirt "
+        "do. Parts below two of them, such as hands, push cloth with a limited acceleration everywhere.",
+        group="Surface", role=Role.BONE, bounded=False, sparse=True)] = ()  # fmt: skip
     yields: Annotated[bool, param(
         "Push cloth with a limited acceleration, before colliders that do not yield.", group="Surface",
         effect=Effect.STEP, sparse=True)] = False  # fmt: skip

@@ -13,19 +13,20 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth import line_oracle
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles
 from sinew.sim.kinds.cloth.oracle import step as step_of_springs
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, PinPreset
-from sinew.sim.kinds.cloth.solver import GIVE, YIELDING_PUSH
+from sinew.sim.kinds.cloth.solver import GIVE, YIELDING_PUSH, push_of
 from sinew.sim.kinds.collider import place
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
-from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.transform import Transform
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs
-from tests.gl.colliders.test_skin import box, made, positions, sheet, steps
+from tests.gl.colliders.test_skin import box, made, moved, positions, sheet, steps
+from tests.model_samples import mesh_of
 
 
 def shapes(scale: float, centre: Float64, yielding: tuple[ColliderShape, ...]) -> list[ColliderState]:
@@ -87,14 +88,21 @@ def test_steps_among_all_shapes_are_those_of_the_reference(
 
 
 def heights(
-    context: Context, monkeypatch: pytest.MonkeyPatch, yields: bool, moving: Float64, **settings: object
-) -> Float64:
-    """Heights of a sheet over a plate of skin, 0 on its top, after each step."""
-    plate = box((1.0, 0.05, 1.0), 6)
+    context: Context, monkeypatch: pytest.MonkeyPatch, yields: bool, moving: Float64, gap: float = 0.0,
+    **settings: object,
+) -> Float64:  # fmt: skip
+    """Heights of a sheet over a plate of skin, 0 on its top, after each step; with a `gap`, below a firm one."""
+    one = plate = box((1.0, 0.05, 1.0), 6)
+    if gap:
+        above = moved(one, np.array([0.0, 0.1 + gap, 0.0]), np.ones(3))
+        triangles = np.concatenate([one.triangles, one.triangles + one.vertex_count])
+        normals = np.concatenate([one.normals, above.normals])
+        plate = mesh_of(np.concatenate([one.positions, above.positions]), triangles, normals=normals)
+    is_lower = np.arange(plate.vertex_count) < one.vertex_count
     with monkeypatch.context() as patched:
         patched.setattr(
             place, "skin_corners",
-            lambda mesh, names: with_yielding(skin_corners(mesh, names), np.full(mesh.vertex_count, yields)),
+            lambda mesh, names: with_yielding(skin_corners(mesh, names), is_lower & yields),
         )  # fmt: skip
         cloth = sheet(place=Transform(position=(0.0, 0.05 + moving[0], 0.0)), gravity=(0.0, moving[1], 0.0), **settings)
         engine = made(context, plate, cloth)
@@ -106,33 +114,42 @@ def heights(
     return np.array(found)
 
 
+@pytest.mark.parametrize("yields", [False, True], ids=["firm", "yielding, with room"])
 @pytest.mark.parametrize("solver", list(ClothSolving))
-def test_a_firm_skin_lets_go_slowly_and_stops_a_fall_at_once(
-    context: Context, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving
+def test_a_skin_lets_go_slowly_and_stops_a_fall_at_once(
+    context: Context, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving, yields: bool
 ) -> None:
     cell, clearance = 0.05, 0.005
-    inside = heights(context, monkeypatch, False, np.array([-0.03, 0.0]), solver=solver, substeps=24)
+    inside = heights(context, monkeypatch, yields, np.array([-0.03, 0.0]), solver=solver, substeps=24)
     np.testing.assert_allclose(inside, np.minimum(-0.03 + 24 * GIVE * cell * np.arange(1, 5), clearance), atol=1e-5)
     # At 1.3 m/s and more it moves by ten times what the surface gives in a substep.
-    fallen = heights(context, monkeypatch, False, np.array([0.015, -60.0]), solver=solver, substeps=4)
+    fallen = heights(context, monkeypatch, yields, np.array([0.015, -60.0]), solver=solver, substeps=4)
     assert fallen[-1] == pytest.approx(clearance, abs=1e-5)
     assert fallen.min() > clearance - 1e-5
 
 
+def test_more_substeps_push_as_far_in_a_step() -> None:
+    cloth = build_cloth(ClothSettings(columns=5, rows=5))
+    pushes = [push_of(cloth, ClothSettings(substeps=count))[0] for count in (24, 48, 96, 192)]
+    assert pushes[0] == pushes[1] == pytest.approx(2.0 * pushes[2]) == pytest.approx(4.0 * pushes[3])
+
+
 @pytest.mark.parametrize("solver", list(ClothSolving))
-def test_a_yielding_skin_accelerates_no_more_than_it_may(
+def test_a_yielding_skin_gives_way_to_a_firm_one_where_there_is_no_room(
     context: Context, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving
 ) -> None:
     free = {"solver": solver, "substeps": 8, "air_drag": 0.0}
-    for pull in (50.0, 2.0 * YIELDING_PUSH):
-        found = heights(context, monkeypatch, True, np.array([-0.001, -pull]), **free)
-        if pull < YIELDING_PUSH:
-            assert found.min() > -0.002, "it holds what it can"
-        else:
-            h, count = STEP_TIME / 8, np.array([8.0])
-            # Each substep adds (g - A) h to the speed, and A h² is taken from the way.
-            way = (pull - YIELDING_PUSH) * h * h * count * (count + 1.0) / 2.0 - YIELDING_PUSH * h * h * count
-            assert found[0] < -0.001 - 0.5 * way[0], "it pushes no harder"
+    gap, clearance = 0.004, 0.005
+    start = gap - clearance
+    little, much = (
+        heights(context, monkeypatch, True, np.array([start, -pull]), gap, **free)
+        for pull in (50.0, 2.0 * YIELDING_PUSH)
+    )
+    np.testing.assert_allclose(little, start, atol=2e-4, err_msg="the firm one has the last word")
+    assert much[0] < start - 5e-4, "it gives way"
+    assert much.min() > gap - 2.0 * clearance, "until there is room"
+    held = heights(context, monkeypatch, True, np.array([0.004, -2.0 * YIELDING_PUSH]), 0.02, **free)
+    assert held.min() > -0.5 * clearance, "with room it holds anything"
 
 
 def test_bones_of_the_settings_mark_the_triangles_that_yield() -> None:

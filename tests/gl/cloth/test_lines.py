@@ -152,6 +152,38 @@ def test_a_new_cloth_holds_its_load_and_one_remedy_is_enough(
     assert after.usual_error < ERROR
 
 
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_more_substeps_are_taken_when_needed_and_a_reset_forgets_them(context: Context, library: ShaderLibrary) -> None:
+    settings = ClothSettings(
+        columns=8, rows=40, width=0.2, height=1.0, solver=ClothSolving.LINES, substeps=2, stretch_stiffness=1e4,
+        more_substeps=True,
+    )  # fmt: skip
+    cloth = Cloth(context, library, settings)
+    counts = []
+    for _ in range(60):
+        cloth.take_needed_substeps()
+        run(cloth, 1)
+        counts.append(cloth.settings.substeps)
+    assert counts[0] == 2
+    assert counts == sorted(counts)
+    assert counts[-1] >= 8
+    cloth.measures_lines = True
+    cloth.check()
+    assert line_stability(cloth.settings, cloth.lines).ratio < 1.0
+    assert cloth.chosen is settings
+    cloth.apply(msgspec.structs.replace(settings, colour=(0.1, 0.2, 0.3)))
+    assert cloth.settings.substeps == counts[-1], "a colour changes nothing"
+    state = cloth.snapshot().packed()
+    cloth.reset()
+    assert cloth.settings.substeps == 2
+    cloth.restore(state)
+    assert cloth.settings.substeps == counts[-1]
+    cloth.apply(msgspec.structs.replace(settings, more_substeps=False))
+    assert cloth.settings.substeps == 2
+    cloth.take_needed_substeps()
+    assert cloth.settings.substeps == 2
+
+
 @ON_BOTH
 @pytest.mark.parametrize("name", ["in the wind", "undamped", "mesh in the wind"])
 def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(

@@ -144,6 +144,30 @@ def test_a_weight_of_one_is_a_pin_and_less_pulls(context: Context, library: Shad
 
 
 @COMPUTE_IN_CAMPAIGN
+@pytest.mark.parametrize("name", BASES)
+def test_the_strength_of_pins_is_a_map_of_pins(context: Context, library: ShaderLibrary, name: str) -> None:
+    base = msgspec.structs.replace(BASES[name], pins=PinPreset.NONE, pin_list="0-3 20")
+    held, results = np.zeros(SHEET.columns * SHEET.rows), []
+    held[[0, 1, 2, 3, 20]] = 0.75
+    weak = msgspec.structs.replace(base, pin_strength=0.75)
+    mapped = painted(msgspec.structs.replace(base, pin_list=""), pin=held)
+    for settings in (weak, mapped):
+        cloth = Cloth(context, library, settings, surface(settings))
+        place = np.eye(4)
+        for _ in range(10):
+            place[:3, 3] += EACH_STEP
+            cloth.set_transform(place, is_animated=True)
+            run(cloth, 1)
+        results.append(cloth.positions().tobytes() + cloth.velocities().tobytes())
+        assert not cloth.held.any()
+        cloth.apply(msgspec.structs.replace(weak, pin_strength=1.0, maps=()))
+        assert np.flatnonzero(cloth.held).tolist() == [0, 1, 2, 3, 20]
+        run(cloth, 1)
+        cloth.release()
+    assert results[0] == results[1]
+
+
+@COMPUTE_IN_CAMPAIGN
 def test_the_largest_distance_is_never_exceeded(context: Context, library: ShaderLibrary) -> None:
     random = np.random.default_rng(5)
     limits = np.float16(random.choice([0.0, 0.003, 0.05, 0.2], 72)).astype(float)
