@@ -168,6 +168,7 @@ def export_scene(
         write_scene(
             recording, output, SCENE_FORMATS.of(output), chosen, print_line,
             lambda line: print_warnings(scene.path, [line]),
+            lambda done: progress(RECORDED + (1.0 - RECORDED) * done),
         )  # fmt: skip
     print_notes(output, run.notes)
 

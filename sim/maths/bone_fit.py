@@ -191,7 +191,7 @@ class _Points:
         return np.ascontiguousarray(matrices.transpose(0, 2, 1, 3))
 
     def sums(self, bones: Intp, weights: Float64, count: int) -> tuple[Float64, Float64]:
-        """Returns the products of the weighted points with the positions, (F, 3, B, 4), and themselves, (B, 4, B, 4)."""
+        """Returns the products of weighted points with positions, (F, 3, B, 4), and each other, (B, 4, B, 4)."""
         moved, gram = np.zeros((len(self.moved), 4 * count)), np.zeros((4 * count, 4 * count))
         for rows in _blocks(len(self.rest)):
             dense = np.zeros((count, rows.stop - rows.start))
@@ -228,7 +228,8 @@ class _Products:
 
     def pairs(self, bones: Intp) -> Float64:
         """Returns the products of pairs of bones of each point (V, C), shape (V, C, C, 4, 4)."""
-        return self.both[bones[:, :, None], bones[:, None]]
+        pairs: Float64 = self.both[bones[:, :, None], bones[:, None]]
+        return pairs
 
 
 def _outer(rest: Float64) -> Float64:
@@ -300,9 +301,11 @@ def _extended(
             )  # fmt: skip
             former = None if number == 0 else _State(transforms, bones[block], weights[block])
             found = _weighted(solved, transforms[used], former, influences)
-            if number == 2 and moves_rest:
-                _move_rest(points, found)
-                moved_rest[block] = points.rest[:, :3] + part.centre
+            if moves_rest:
+                _move_rest(solved, found)
+                found = _weighted(solved, transforms[used], found, influences)
+                moved_rest[block] = solved.rest[:, :3] + part.centre
+                points.rest[:] = solved.rest
             bones[block], weights[block] = found.bones, found.weights
             if sweeps:
                 sums = [a + b for a, b in zip(sums, points.sums(found.bones, found.weights, count), strict=True)]
@@ -336,7 +339,8 @@ def _started(points: _Points, fixed: Float64, count: int, labels: Intp | None) -
             worst = int(own[errors[own].argmax()]) if len(own) else int(errors.argmax())
             own = own if len(own) > 3 else np.arange(point_count)
             distances = np.square(points.rest[own] - points.rest[worst]).sum(axis=1)
-            labels[own[np.argsort(distances, kind="stable")[: max(3, min(len(own), point_count // known) // 2)]]] = known
+            half = max(3, min(len(own), point_count // known) // 2)
+            labels[own[np.argsort(distances, kind="stable")[:half]]] = known
             known += 1
         transforms = np.concatenate((fixed, _clusters(points, labels, known)), axis=2)
 
@@ -434,7 +438,8 @@ def _weighted(points: _Points, transforms: Float64, state: _State | None, influe
         found = _on_simplex(gram, linear, _projected(before + 1e-3))
         top = np.argsort(-found, axis=1, kind="stable")[:, :kept]
         gram_of_top = np.take_along_axis(np.take_along_axis(gram, top[:, :, None], 1), top[:, None], 2)
-        solved = _on_simplex(gram_of_top, np.take_along_axis(linear, top, 1), _projected(np.take_along_axis(found, top, 1)))
+        linear_of_top, start = (np.take_along_axis(one, top, 1) for one in (linear, found))
+        solved = _on_simplex(gram_of_top, linear_of_top, _projected(start))
         found = np.zeros_like(found)
         np.put_along_axis(found, top, solved, 1)
         if state is not None:
@@ -455,7 +460,8 @@ def _projected(values: Float64) -> Float64:
     falling = -np.sort(-values, axis=1)
     sums = np.cumsum(falling, axis=1) - 1.0
     last = (falling - sums / np.arange(1, values.shape[1] + 1) > 0.0).sum(axis=1) - 1
-    return np.maximum(values - (sums[np.arange(len(values)), last] / (last + 1))[:, None], 0.0)
+    nearest: Float64 = np.maximum(values - (sums[np.arange(len(values)), last] / (last + 1))[:, None], 0.0)
+    return nearest
 
 
 def _on_simplex(gram: Float64, linear: Float64, start: Float64) -> Float64:
@@ -478,7 +484,8 @@ def _move_rest(points: _Points, state: _State) -> None:
     for rows in _blocks(len(points.rest)):
         bones, weights = state.bones[rows], state.weights[rows]
         both = np.einsum("va,vb,vabkl->vkl", weights, weights, products.pairs(bones), optimize=True)
-        moved = np.einsum("va,vak->vk", weights, products.with_moved[bones, :, np.arange(rows.start, rows.stop)[:, None]])
+        numbers = np.arange(rows.start, rows.stop)[:, None]
+        moved = np.einsum("va,vak->vk", weights, products.with_moved[bones, :, numbers])
         damping = 1e-9 * np.trace(both[:, :3, :3], axis1=1, axis2=2)[:, None]
         present = points.rest[rows, :3]
         normal = both[:, :3, :3] + damping[..., None] * np.eye(3)
