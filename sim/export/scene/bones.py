@@ -182,18 +182,19 @@ class _Place:
     @property
     def fit_from_world(self) -> Float64:
         """Transforms to metres in the frame of the parent, (F, 4, 4)."""
-        matrices = inverse_affine(self.world)
+        matrices: Float64 = inverse_affine(self.world)
         matrices[:, :3] *= self.scale
         return matrices
 
     def skinning(self, joint: int) -> Float64:
         """Returns transforms from the bind pose in metres in the frame of the parent to the world, (F, 4, 4)."""
+        metres = np.diag([1.0 / self.scale] * 3 + [1.0])
         if self.rig is None or joint == ROOT:
-            return self.world @ np.diag([1.0 / self.scale] * 3 + [1.0])
+            return self.world @ metres
         skeleton = self.rig.skeleton
         bind = np.eye(4) if self.parent == ROOT else skeleton.model_from_bind[self.parent]
-        metres = np.diag([1.0 / self.scale] * 3 + [1.0])
-        return self.rig.world(joint) @ skeleton.bind_from_model[joint] @ bind @ metres
+        matrices: Float64 = self.rig.world(joint) @ skeleton.bind_from_model[joint] @ bind @ metres
+        return matrices
 
 
 def _placed(track: Track, options: BoneOptions, rigs: Mapping[str, _Rig]) -> _Place:
@@ -248,16 +249,20 @@ def _pins(positions: Float32, rig: _Rig) -> Pins:
 def _held(positions: Float32, world: Float64, points: Intp | None = None) -> Intp:
     """Returns the points that keep their place in a frame that moves, (F, 4, 4)."""
     held = np.arange(positions.shape[1]) if points is None else points
-    first = positions[0].astype(np.float64)
-    local = first @ (inverse := inverse_affine(world[0]))[:3, :3].T + inverse[:3, 3]
-    limit = HELD * max(float(np.ptp(first, axis=0).max()), 1e-3)
-    count = len(positions)
-    for frame in (*np.linspace(0, count - 1, min(count, PROBES)).astype(int).tolist(), *range(count)):
+    frames = range(_start(positions), len(positions))
+    first, inverse = positions[frames[0]].astype(np.float64), inverse_affine(world[frames[0]])
+    local, limit = transform_points(inverse, first), HELD * max(float(np.ptp(first, axis=0).max()), 1e-3)
+    for frame in (*frames[:: max(len(frames) // PROBES, 1)], *frames):
         if not len(held):
             break
-        moved = local[held] @ world[frame, :3, :3].T + world[frame, :3, 3]
+        moved = transform_points(world[frame], local[held])
         held = held[np.abs(moved - positions[frame][held]).max(axis=1) <= limit]
     return held
+
+
+def _start(positions: Float32) -> int:
+    """Returns the first frame in which pins follow: a simulation may begin before they do."""
+    return 1 if len(positions) > 2 else 0
 
 
 def _steadiest(positions: Float32, rigs: Mapping[str, _Rig]) -> tuple[str, int]:
@@ -293,8 +298,8 @@ def _with_bones(
     fixed = np.empty((len(points), len(place.pins), 4, 4))
     for number, (joint, pinned) in enumerate(place.pins.items()):
         fixed[:, number] = fit_from_world @ place.skinning(joint)
-        inverse = inverse_affine(fixed[:, number])
-        local = np.einsum("fij,fvj->vi", inverse[:, :3, :3], points[:, pinned], optimize=True) / len(points)
+        inverse, start = inverse_affine(fixed[:, number])[_start(points) :], _start(points)
+        local = np.einsum("fij,fvj->vi", inverse[:, :3, :3], points[start:, pinned], optimize=True) / len(inverse)
         rest[pinned], held[pinned] = local + inverse[:, :3, 3].mean(axis=0), number
     free = np.flatnonzero(held < 0)
     fit = _fit(rest[free], points[:, free], fixed[:, :, :3], options, len(held), progress) if len(free) else None

@@ -63,14 +63,14 @@ def write_scene(
     if format.as_skin:
         chosen = format.chosen(options)[0]
         choice = getattr(chosen, CHARACTERS)
-        has_bones = isinstance(chosen, BoneOptions) and chosen.has_bones
-        choice = Characters.SKIN if has_bones and choice is Characters.AUTO else choice
+        fitted = chosen if isinstance(chosen, BoneOptions) and chosen.has_bones else None
+        choice = Characters.SKIN if fitted is not None and choice is Characters.AUTO else choice
         recording, lines = as_chosen(recording, choice, resolved(format.as_skin))
         for line in lines:
             warned(f"{path}: {line}")
-        if has_bones:
+        if fitted is not None:
             try:
-                recording, results = with_bones(recording, chosen, progress)
+                recording, results = with_bones(recording, fitted, progress)
             except ExportError as error:
                 raise ExportError(f"{path}: {error}") from error
             lost_by_bones = [result.text() for result in results]
