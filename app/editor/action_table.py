@@ -434,6 +434,19 @@ def simulation_menu(context: EditorContext, work: SimulationWork, output: Output
         name = "the end" if playback.settings.out_point is None else "Out"
         return f"to {name}, frame {playback.end * playback.settings.rate:.6g}."
 
+    def preview_bones(on: bool) -> None:
+        client, choice = context.client, output.bones()
+        if client.bones is None or client.engine is None or client.runner is None:
+            return
+        if on and choice is not None:
+            client.bones.start(client.engine, client.runner, choice)
+        else:
+            client.bones.cancel()
+
+    def no_bones() -> str:
+        is_chosen = output.bones() is not None
+        return nothing_simulated() or ("" if is_chosen else "Set Bones in the options of a glTF or USD export first.")
+
     def nothing_muted() -> str:
         chosen = document.scene.with_contents(document.selection.nodes)
         simulated = any(KINDS[document.scene.node(node_id).kind].can_be_muted for node_id in chosen)
@@ -454,6 +467,10 @@ def simulation_menu(context: EditorContext, work: SimulationWork, output: Output
         *_bake_actions(context, work, output, nothing_simulated, range_end),
         Action("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected object on a map.",
                work.open_sweeps, reason=nothing_simulated),
+        Action("simulate.bones", "Preview B&ones",
+               "Fit the bones of the export options to the simulated frames, and show how far they are off.",
+               preview_bones, is_on=lambda: context.client.bones is not None and context.client.bones.is_on,
+               reason=no_bones),
         SEPARATOR,
         Action("node.mute", "&Mute / Unmute", "Disable or enable the simulation of the selection.",
                lambda: _toggle(context, "muted"), ("M",), reason=nothing_muted),

@@ -44,6 +44,7 @@ from sinew.app.project.model_scene import at_rate
 from sinew.app.project.settings_store import app_settings, config_folder, data_folder
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.bake_comparison import BakeComparison
+from sinew.app.session.bone_preview import BonePreview
 from sinew.app.session.dialogs import Dialogs, RecoveryQuestions
 from sinew.app.session.editor_context import EditorContext
 from sinew.app.session.frame_info import FrameInfo
@@ -244,15 +245,16 @@ class Editor:
     def _build_simulation(self) -> None:
         self.work = SimulationWork(self.tasks, self.document, self.access, self.playback, self.stepper, self.client)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
-        second, another = (
+        second, another, third = (
             SecondEngine(self.tasks, self.document, self.scene_files, self.playback, self.store.loaded)
-            for _ in range(2)
+            for _ in range(3)
         )
         redraw = self.viewport.show_pending
         self.client.ghosts = Ghosts(self.document, second, self.playback, self.baking.state, redraw)
         self.client.compared = BakeComparison(
             self.document, another, self.baking.state, self.baking.steps, self._report_distance, redraw
         )
+        self.client.bones = BonePreview(self.tasks, self.document, third, self._report_distance, self._on_bones)
 
     def _connect(self) -> None:
         self.output.help = self.show_guide
@@ -344,6 +346,11 @@ class Editor:
         """Shows a result in the status bar after the frame is painted."""
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
+    def _on_bones(self) -> None:
+        """Shows the begin or end of a preview after the frame is painted."""
+        QTimer.singleShot(0, self.window, self.viewport.show_pending)
+        QTimer.singleShot(0, self.window, lambda: self.window.actions_table.refresh("simulate.bones"))
+
     def _character_at(self, paths: list[str], place: QPointF) -> str:
         """Returns the character at a position of the viewport that files with motions would move; "" for none."""
         return (self.tools.pick(place).node or "") if motions_among(paths) else ""
@@ -379,8 +386,8 @@ class Editor:
         return node
 
     def cancel(self) -> None:
-        """Cancels a seek, a bake or a verification, else files of timings, else loading."""
-        if self.work.cancel():
+        """Cancels a seek, a bake or a verification, else a preview of bones, else files of timings, else loading."""
+        if self.work.cancel() or (self.client.bones is not None and self.client.bones.cancel()):
             return
         if self.timings.files.busy:
             self.timings.files.cancel()

@@ -38,10 +38,12 @@ from sinew.sim.export.formats import (
     SCENE_FORMATS,
     AlembicOptions,
     AlembicPurpose,
+    BoneOptions,
     Characters,
     require_package,
 )
-from sinew.sim.export.scene.writing import CHARACTERS, write_scene
+from sinew.sim.export.scene.bones import require_options
+from sinew.sim.export.scene.writing import CHARACTERS, about, write_scene
 from sinew.sim.printable import counted, size_text
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import Node
@@ -156,6 +158,9 @@ def export_scene(
     output, rate = job.output, float(STEPS_PER_SECOND) if job.rate is None else job.rate
     frames = job.frames or default_frames(scene, rate)
     strands = StrandChoice.DRAWN if job.children else StrandChoice.GUIDES
+    if isinstance(chosen, BoneOptions) and chosen.has_bones:
+        with about(output):
+            require_options(chosen, len(frames.numbers))
     if isinstance(chosen, AlembicOptions) and chosen.purpose is AlembicPurpose.GROOM:
         strands = StrandChoice.BOTH
     with contextlib.closing(TrackRecorder(run, scene, rate, job.nodes, output.parent, strands=strands)) as recorder:

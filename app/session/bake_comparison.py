@@ -2,20 +2,19 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from sinew.app.document.document import Document
+from sinew.app.session.coloured_nodes import ColouredNodes, Points
 from sinew.app.session.second_engine import SecondEngine
 from sinew.app.tasks import QueueTask
 from sinew.sim.kinds.contract import ColourKey
 from sinew.sim.maths.ramps import Ramp
-from sinew.sim.render.coloured import ColouredArrays, ColouredView
 from sinew.sim.render.render_view import RenderView
-from sinew.sim.render.scene_views import ViewEntry
 from sinew.sim.run.engine import Engine
 from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
@@ -31,10 +30,6 @@ class BakeDistanceValue:
 
     most: float
     mean: float
-
-
-Points = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
-"""Points of a node: positions [m], (N, 3), and distances from the bake [m], (N,); NaN for dead points."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,7 +67,7 @@ class BakeComparison:
         self._reported, self._redraw = reported, redraw
         self.version = 0
         self._known: dict[int, _ComparedStep] = {}
-        self._coloured: dict[NodeId, tuple[tuple[int, ...], ColouredArrays]] = {}
+        self._colours = ColouredNodes(document)
         self._shown: _ComparedStep | None = None
         self._points: dict[NodeId, Points] = {}
         self._left: list[int] = []
@@ -122,7 +117,7 @@ class BakeComparison:
         """Compares the shown step if the second engine is ready, and starts to compare the other steps."""
         self._runner = runner
         if not self.is_on:
-            if self._known or self._coloured or self._second.engine is not None:
+            if self._known or not self._colours.is_empty or self._second.engine is not None:
                 self.release()
                 self.version += 1
             return
@@ -141,21 +136,13 @@ class BakeComparison:
                 self._points = self._measured(engine, runner, step, mark)
                 self._shown = self._known[step]
                 self._left = [other for other in self._left if other != step]
-            self._colour(live)
+            self._colours.write(live, self._points)
         self._report(nodes, step)
         if self.is_due:
             self._second.start(self._compare(live, runner), self._redraw)
 
     def coloured(self, render_view: RenderView) -> RenderView:
-        if not self.is_on or not self._points:
-            return render_view
-        scale = self.scale
-        items = {node: arrays.item(scale) for node, (_, arrays) in self._coloured.items()}
-        views = [
-            ColouredView(view, items[view.node.id]) if isinstance(view, ViewEntry) and view.node.id in items else view
-            for view in render_view.views
-        ]
-        return replace(render_view, views=tuple(views))
+        return self._colours.view(render_view, self.scale) if self.is_on and self._points else render_view
 
     def _compare(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
         """Compares all steps; requests a frame when the colours of the shown step change."""
@@ -172,9 +159,7 @@ class BakeComparison:
 
     def release(self) -> None:
         self._second.release()
-        for _, arrays in self._coloured.values():
-            arrays.release()
-        self._coloured.clear()
+        self._colours.release()
         self._known.clear()
         self._shown, self._points, self._left, self._looked, self._text = None, {}, [], (), ""
 
@@ -221,19 +206,6 @@ class BakeComparison:
         self._known[step] = _ComparedStep(mark, variants)
         self.version += 1
         return points
-
-    def _colour(self, live: Engine) -> None:
-        for node in [node for node in self._coloured if node not in self._points]:
-            self._coloured.pop(node)[1].release()
-        for node, (places, far) in self._points.items():
-            arrays = live.simulation.systems[node].arrays()
-            shape = tuple(size for array in arrays.values() for size in array.shape)
-            if node not in self._coloured or self._coloured[node][0] != shape:
-                if node in self._coloured:
-                    self._coloured[node][1].release()
-                made = ColouredArrays(live.context, self._document.scene.node(node), arrays)
-                self._coloured[node] = shape, made
-            self._coloured[node][1].write(places, far)
 
     def _report(self, nodes: Sequence[NodeId], step: int) -> None:
         shown, scene = self._shown, self._document.scene

@@ -11,6 +11,7 @@ from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.bake_comparison import BakeComparison
+from sinew.app.session.bone_preview import BonePreview
 from sinew.app.session.frame_info import FrameInfo, ViewportTiming, with_point
 from sinew.app.session.ghosts import Ghosts
 from sinew.app.session.kernel_comparison import KernelComparison
@@ -56,6 +57,7 @@ class ViewportRenderer(QObject):
         back_end: Requested back end of kernels.
         baked: States of the nodes that show their bake.
         compared: Distance from the bake.
+        bones: Error of an export as bones.
         kernels: Distance from the shipped kernels.
         precompiling: None if shaders are compiled when they are first used.
         timing: Its `wanted` starts or stops measuring with the next frame.
@@ -95,6 +97,7 @@ class ViewportRenderer(QObject):
         self.baked: BakedStates | None = None
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
+        self.bones: BonePreview | None = None
         self.kernels: KernelComparison | None = None
         self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
@@ -209,7 +212,7 @@ class ViewportRenderer(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
-        for beside in (self.ghosts, self.compared, self.kernels):
+        for beside in (self.ghosts, self.compared, self.bones, self.kernels):
             if beside is not None:
                 beside.release()
         if self.runner is not None:
@@ -228,7 +231,7 @@ class ViewportRenderer(QObject):
 
         Nodes of different projects may have the same id.  The context must be current.
         """
-        for beside in (self.ghosts, self.compared, self.kernels):
+        for beside in (self.ghosts, self.compared, self.bones, self.kernels):
             if beside is not None:
                 beside.release()
         if self.engine is not None:
@@ -351,6 +354,8 @@ class ViewportRenderer(QObject):
             self.runner.cache.collect()
             if self.compared is not None:
                 self.compared.take(engine, self.runner)
+            if self.bones is not None:
+                self.bones.take(engine, self.runner)
 
     @property
     def is_still(self) -> bool:
@@ -364,7 +369,14 @@ class ViewportRenderer(QObject):
     def render_view(self) -> RenderView:
         assert self.engine is not None
         render_view = self.engine.render_view(self._document.view_state.camera, self._current_overlay())
-        return render_view if self.compared is None else self.compared.coloured(render_view)
+        for shown in self.distances:
+            render_view = shown.coloured(render_view)
+        return render_view
+
+    @property
+    def distances(self) -> list[BakeComparison | BonePreview]:
+        """Comparisons that are on; the last one colours what several compare."""
+        return [one for one in (self.compared, self.bones) if one is not None and one.is_on]
 
     def _at_moment(self) -> Engine:
         """Shows the moment of the playhead; returns the engine."""

@@ -64,20 +64,21 @@ class CachedFrameBars(QObject):
 
 
 class BakeDistance(QObject):
-    """Distance of simulated nodes from their bakes below the ruler; a click moves the playhead."""
+    """Distance of simulated nodes from their bakes or bones below the ruler; a click moves the playhead."""
 
     def __init__(self, client: ViewportRenderer, playback: Playback) -> None:
         super().__init__()
         self.plot = DistancePlot()
-        self._client, self._playback, self._version = client, playback, -1
+        self._client, self._playback, self._versions = client, playback, tuple[int, ...]()
         client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
         playback.time_changed.connect(self.plot.set_now)
         self.plot.chosen.connect(playback.scrub)
 
     def refresh(self, *_: object) -> None:
-        compared = self._client.compared
-        if compared is None or compared.version == self._version:
+        client = self._client
+        versions = tuple(one.version for one in (client.compared, client.bones) if one is not None)
+        if versions == self._versions:
             return
-        self._version = compared.version
-        self.plot.set_curves(compared.curves())
+        self._versions = versions
+        self.plot.set_curves([curve for one in client.distances for curve in one.curves()])
         self.plot.set_now(self._playback.playhead.time)

@@ -87,9 +87,9 @@ class ViewportOverlays(QObject):
 
     def _legend(self) -> ColourKey | None:
         """Returns the key of the colours in the viewport, if they have a meaning."""
-        compared = self._client.compared
-        if compared is not None and compared.key is not None:
-            return compared.key
+        for compared in reversed(self._client.distances):
+            if compared.key is not None:
+                return compared.key
         if self._document.scene.view.display is DisplayMode.WEIGHTS:
             bone = self._document.selection.bone
             return ColourKey(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)

@@ -111,7 +111,7 @@ def editor(one_editor, kept_arm, qtbot):
     one_editor.access.withhold(())
     client = one_editor.client
     with one_editor.viewport.gl_current():
-        for beside in filter(None, (client.ghosts, client.compared, client.kernels)):
+        for beside in filter(None, (client.ghosts, client.compared, client.bones, client.kernels)):
             beside.release()
     one_editor.document.replace_scene(**project)
     one_editor.files.opened.emit(False)

@@ -69,10 +69,8 @@ def write_scene(
         for line in lines:
             warned(f"{path}: {line}")
         if fitted is not None:
-            try:
+            with about(path):
                 recording, results = with_bones(recording, fitted, progress)
-            except ExportError as error:
-                raise ExportError(f"{path}: {error}") from error
             lost_by_bones = [result.text() for result in results]
             for line in (warning for result in results for warning in result.warnings()):
                 warned(f"{path}: {line}")
@@ -100,6 +98,15 @@ def write_scene(
         reported(_written(replace(recording, tracks=tracks), target, format, options, warned))
     for line in lost_by_bones:
         reported(f"{path}: {line}")
+
+
+@contextlib.contextmanager
+def about(path: Path) -> Iterator[None]:
+    """Makes an ExportError within the block name the file."""
+    try:
+        yield
+    except ExportError as error:
+        raise ExportError(f"{path}: {error}") from error
 
 
 def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
