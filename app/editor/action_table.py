@@ -20,6 +20,7 @@ from sinew.app.project.node_text import FORMAT
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
 from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action
+from sinew.app.session.bone_preview import BonePreview
 from sinew.app.session.editor_context import EditorContext
 from sinew.app.session.menus import ADD, HISTORY, RECENT, WINDOW
 from sinew.app.timeline.binding import TimelineBinding
@@ -423,7 +424,9 @@ def _bake_actions(
     ]  # fmt: skip
 
 
-def simulation_menu(context: EditorContext, work: SimulationWork, output: Output, kinds: Kinds) -> Menu:
+def simulation_menu(
+    context: EditorContext, work: SimulationWork, output: Output, bones: BonePreview, kinds: Kinds
+) -> Menu:
     document, playback = context.document, context.playback
 
     def nothing_simulated() -> str:
@@ -433,19 +436,6 @@ def simulation_menu(context: EditorContext, work: SimulationWork, output: Output
     def range_end() -> str:
         name = "the end" if playback.settings.out_point is None else "Out"
         return f"to {name}, frame {playback.end * playback.settings.rate:.6g}."
-
-    def preview_bones(on: bool) -> None:
-        client, choice = context.client, output.bones()
-        if client.bones is None or client.engine is None or client.runner is None:
-            return
-        if on and choice is not None:
-            client.bones.start(client.engine, client.runner, choice)
-        else:
-            client.bones.cancel()
-
-    def no_bones() -> str:
-        is_chosen = output.bones() is not None
-        return nothing_simulated() or ("" if is_chosen else "Set Bones in the options of a glTF or USD export first.")
 
     def nothing_muted() -> str:
         chosen = document.scene.with_contents(document.selection.nodes)
@@ -467,10 +457,8 @@ def simulation_menu(context: EditorContext, work: SimulationWork, output: Output
         *_bake_actions(context, work, output, nothing_simulated, range_end),
         Action("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected object on a map.",
                work.open_sweeps, reason=nothing_simulated),
-        Action("simulate.bones", "Preview B&ones",
-               "Fit the bones of the export options to the simulated frames, and show how far they are off.",
-               preview_bones, is_on=lambda: context.client.bones is not None and context.client.bones.is_on,
-               reason=no_bones),
+        Action("simulate.bones", "Preview B&ones", "Fit bones as the export options say, and show their error.",
+               bones.toggle, is_on=lambda: bones.is_on, reason=lambda: nothing_simulated() or bones.reason()),
         SEPARATOR,
         Action("node.mute", "&Mute / Unmute", "Disable or enable the simulation of the selection.",
                lambda: _toggle(context, "muted"), ("M",), reason=nothing_muted),

@@ -235,7 +235,7 @@ class Editor:
             action_table.add_menu(context, self.files, kinds),
             action_table.skinning_menu(context),
             action_table.playback_menu(context, self.binding, self.preferences),
-            action_table.simulation_menu(context, self.work, self.output, kinds),
+            action_table.simulation_menu(context, self.work, self.output, self.bones, kinds),
             action_table.timing_menu(self.timings, self.measure, self.compare_back_ends),
             action_table.window_menu(window),
             action_table.help_menu(context, window, kinds, self.show_guide, self.show_how, self.begin_tour),
@@ -254,7 +254,9 @@ class Editor:
         self.client.compared = BakeComparison(
             self.document, another, self.baking.state, self.baking.steps, self._report_distance, redraw
         )
-        self.client.bones = BonePreview(self.tasks, self.document, third, self._report_distance, self._on_bones)
+        self.client.bones = self.bones = BonePreview(
+            self.tasks, self.document, third, lambda: self.output.bones(), self._report_distance, self._on_bones
+        )
 
     def _connect(self) -> None:
         self.output.help = self.show_guide
@@ -387,7 +389,7 @@ class Editor:
 
     def cancel(self) -> None:
         """Cancels a seek, a bake or a verification, else a preview of bones, else files of timings, else loading."""
-        if self.work.cancel() or (self.client.bones is not None and self.client.bones.cancel()):
+        if self.work.cancel() or self.bones.cancel():
             return
         if self.timings.files.busy:
             self.timings.files.cancel()

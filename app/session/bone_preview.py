@@ -60,6 +60,7 @@ class BonePreview:
 
     Args:
         second: An engine of its own, which nothing else draws with.
+        choice: Returns what an export would fit; None without bones.
         reported: Takes one line.
         changed: Called when the preview begins or ends.
 
@@ -68,10 +69,12 @@ class BonePreview:
     """
 
     def __init__(
-        self, tasks: TaskQueue, document: Document, second: SecondEngine, reported: Callable[[str], None],
+        self, tasks: TaskQueue, document: Document, second: SecondEngine,
+        choice: Callable[[], BoneChoice | None], reported: Callable[[str], None],
         changed: Callable[[], None],
     ) -> None:  # fmt: skip
-        self._tasks, self._document, self._second = tasks, document, second
+        self._tasks, self._document, self._second, self._choice = tasks, document, second, choice
+        self._live: tuple[Engine, SimulationRunner] | None = None
         self._reported, self._changed = reported, changed
         self.version = 0
         self._task, self._worker = TaskHandle(), Background()
@@ -112,10 +115,16 @@ class BonePreview:
             for _, result in self._fitted.nodes.values()
         ]  # fmt: skip
 
-    def start(self, live: Engine, runner: SimulationRunner, choice: BoneChoice) -> None:
+    def reason(self) -> str:
+        """Returns why a preview cannot begin, or ""."""
+        return "" if self._choice() else "Set Bones in the options of a glTF or USD export first."
+
+    def toggle(self, on: bool) -> None:
         self.cancel()
-        task = self._run(live, runner, choice)
-        self._task = self._tasks.add(task, Priority.COMPARE, on_done=self._show, on_error=self._fail)
+        choice = self._choice()
+        if on and choice is not None and self._live is not None:
+            task = self._run(*self._live, choice)
+            self._task = self._tasks.add(task, Priority.COMPARE, on_done=self._show, on_error=self._fail)
 
     def cancel(self) -> bool:
         """Ends the fit or the preview; returns False if there is none."""
@@ -132,11 +141,13 @@ class BonePreview:
         self._worker.release()
         self._second.release()
         self._colours.release()
+        self._live = None
 
     # --- frames ---------------------------------------------------------------------------------------
 
     def take(self, live: Engine, runner: SimulationRunner) -> None:
         """Takes the points of the shown step; ends the preview if the simulation changed."""
+        self._live = live, runner
         fitted, looked = self._fitted, (runner.cache.version, self._document.scene)
         if fitted is None:
             if not self._colours.is_empty:

@@ -1,8 +1,9 @@
 """Bones and weights that reproduce moving points: smooth skinning decomposition with rigid bones.
 
-Points are blended linearly, `x_v(f) = sum_b w_vb T_b(f) p_v`, with at most K weights per point, not negative and with
-sum 1.  Rounds alternate exact steps for weights, bones and rest points; points enter only in the products S = TᵀT and
-C = TᵀA.  Bones are extrapolated between rounds, from the start again when the error rises.  Nothing is random.
+Points are blended linearly: a position A is the sum of weights × bones T × rest point, with at most K weights per
+point, not negative and with sum 1.  Rounds alternate exact steps for weights, bones and rest points; points enter only
+in the products TᵀT and TᵀA.  Bones are extrapolated between rounds, without momentum after the error has risen.
+Nothing is random.
 
 Source: Le and Deng 2012, "Smooth skinning decomposition with rigid bones"; Beck and Teboulle 2009, "A fast iterative
 shrinkage-thresholding algorithm"; O'Donoghue and Candès 2015, "Adaptive restart for accelerated gradient schemes".
@@ -100,7 +101,7 @@ def fit_bones(
         count: Number of bones beside the fixed ones, at least 1.
         fixed: Bones with given transforms, (F, J, 3, 4).
         moves_rest: Whether the last rounds move the rest points.
-        labels: Bone of each point in a fit with fewer bones, counted without the fixed ones, -1 for those; (V,).
+        labels: Bone of each point in a fit with fewer bones, counted without the fixed ones, -1 for a fixed one; (V,).
         progress: Receives the finished fraction, and may raise to cancel.
     """
     frame_count, point_count = positions.shape[:2]
@@ -275,7 +276,7 @@ def _extended(
     rest: Float64, positions: npt.NDArray[np.floating], part: _Points, state: _State, given: Float64, frames: Intp,
     rows: Intp, influences: int, *, moves_rest: bool, progress: Progress,
 ) -> tuple[Float64, _State]:  # fmt: skip
-    """Returns rest points and bones of all points and frames, from those of a part: weights, bones, then one round."""
+    """Returns rest points and bones of all points and frames, from a fit of a part: weights, bones, then one round."""
     point_count, count, still = len(rest), state.transforms.shape[2], given.shape[1]
     means = positions[:, rows].mean(axis=1, dtype=np.float64)
     moved_rest = rest.copy()
@@ -346,7 +347,7 @@ def _started(points: _Points, fixed: Float64, count: int, labels: Intp | None) -
 
 
 def _closest(points: _Points, transforms: Float64, still: int) -> tuple[Intp, Float64]:
-    """Returns the bone of each point without the fixed ones, -1 for those, and its squared error."""
+    """Returns the bone of each point without the fixed ones, -1 for a fixed one, and its squared error."""
     errors = _Products(points, transforms).rigid
     closest = errors.argmin(axis=1)
     return np.maximum(closest - still, -1), errors[np.arange(len(errors)), closest].clip(0.0)
@@ -419,10 +420,10 @@ def _extrapolated(now: Float64, former: Float64, share: float, still: int) -> Fl
 
 
 def _weighted(points: _Points, transforms: Float64, state: _State | None, influences: int) -> _State:
-    """Returns the best weights for bones, which are never worse than those of a state."""
+    """Returns the best weights for bones, which are never worse than former ones."""
     products, count = _Products(points, transforms), transforms.shape[2]
-    width, kept = min(CANDIDATES, count), min(influences, count)
-    bones, weights = np.empty((len(points.rest), kept), np.intp), np.empty((len(points.rest), kept))
+    width, used_count = min(CANDIDATES, count), min(influences, count)
+    bones, weights = np.empty((len(points.rest), used_count), np.intp), np.empty((len(points.rest), used_count))
     for rows in _blocks(len(points.rest)):
         key = products.rigid[rows].copy()
         former = np.full_like(key, 1.0 / width)
@@ -436,7 +437,7 @@ def _weighted(points: _Points, transforms: Float64, state: _State | None, influe
         gram = (pairs @ outer[:, None, :, None])[..., 0]
         linear, before = (np.take_along_axis(one, chosen, 1) for one in (products.linear[rows], former))
         found = _on_simplex(gram, linear, _projected(before + 1e-3))
-        top = np.argsort(-found, axis=1, kind="stable")[:, :kept]
+        top = np.argsort(-found, axis=1, kind="stable")[:, :used_count]
         gram_of_top = np.take_along_axis(np.take_along_axis(gram, top[:, :, None], 1), top[:, None], 2)
         linear_of_top, start = (np.take_along_axis(one, top, 1) for one in (linear, found))
         solved = _on_simplex(gram_of_top, linear_of_top, _projected(start))
@@ -445,7 +446,7 @@ def _weighted(points: _Points, transforms: Float64, state: _State | None, influe
         if state is not None:
             is_worse = _cost(gram, linear, found) > _cost(gram, linear, before)
             found[is_worse] = before[is_worse]
-            top = np.argsort(-found, axis=1, kind="stable")[:, :kept]
+            top = np.argsort(-found, axis=1, kind="stable")[:, :used_count]
         bones[rows], weights[rows] = (np.take_along_axis(one, top, 1) for one in (chosen, found))
     return _State(transforms, bones, weights / weights.sum(axis=1, keepdims=True))
 
