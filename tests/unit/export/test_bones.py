@@ -1,3 +1,7 @@
+import json
+import os
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +21,8 @@ from sinew.sim.maths import quaternion
 from sinew.sim.scene.transform import Transform, node_matrix
 from tests.gltf_rules import Checked
 
+NPM_PACKAGES = "gltf-validator", "three"
+READER = Path(__file__).parents[2] / "gltf_reader.mjs"
 FRAMES, COLUMNS, ROWS = 12, 8, 7
 DRAFT = GlbOptions(bones=5, bone_quality=BoneQuality.DRAFT)
 
@@ -186,6 +192,33 @@ def test_files_have_one_skin_that_moves_surfaces_and_strands_as_fitted(suffix: s
     recording, _ = with_bones(SceneRecording(tracks, 30.0, 4), DRAFT)
     for node, track in zip(frames.shown, recording.tracks, strict=True):
         assert np.abs(np.array(frames.frames_of(node)) - track.positions).max() < 1e-6
+
+
+@pytest.mark.campaign
+@pytest.mark.timeout(1800)
+def test_other_readers_of_gltf_find_no_error_and_the_same_points(tmp_path: Path) -> None:
+    """Needs node; packages come from the folder that SINEW_NODE_MODULES names, else from npm."""
+    if shutil.which("node") is None:
+        pytest.skip("needs node")
+    known, path = os.environ.get("SINEW_NODE_MODULES"), tmp_path / "a.glb"
+    if known:
+        (tmp_path / "node_modules").symlink_to(known)
+    elif subprocess.run(["npm", "install", *NPM_PACKAGES], cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip(f"needs {' and '.join(NPM_PACKAGES)} of npm")
+    reader = shutil.copy(READER, tmp_path)
+    tiny = character()
+    flag = replace(sheet(None, name="Flag"), positions=sheet(None).positions + np.float32(2.0))
+    tracks = tiny, sheet(tiny, 1), hair(tiny), flag
+    recording, _ = with_bones(SceneRecording(tracks, 30.0), DRAFT)
+    write_scene(SceneRecording(tracks, 30.0), path, SCENE_FORMATS.of(path), DRAFT, print, print)
+    command = ["node", reader, str(path), str(FRAMES), "30"]
+    found = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
+    assert (found["issues"]["numErrors"], found["issues"]["numWarnings"], found["animations"]) == (0, 0, 1)
+    meshes = found["meshes"]
+    assert (meshes["Cape"]["type"], meshes["Hair"]["type"]) == ("SkinnedMesh", "LineSegments")
+    for track in recording.tracks:
+        if track.name in ("Cape", "Flag"):
+            assert np.abs(np.array(meshes[track.name]["frames"]) - track.positions).max() < 1e-6
 
 
 def json_of(part: object) -> str:
