@@ -186,6 +186,7 @@ class BonePreview:
                 state = runner.state_at(step)
                 if state is None:
                     engine.restart(runner.time_of(step))
+                    engine.advance(runner.time_of(step))
                 else:
                     engine.restore(state, runner.time_of(step))
                 if not number:

@@ -59,6 +59,7 @@ def test_a_preview_of_bones_shows_their_error_until_the_simulation_changes(stage
     apart = np.linalg.norm(fitted[-1] - true, axis=1)
     assert result.distances[-1] == pytest.approx(apart, abs=1e-6)
     assert curve.most[-1] == pytest.approx(apart.max(), abs=1e-6)
+    assert curve.most[0] < 2.0 * max(curve.most[1:])
     assert (bones.key.title, bones.key.unit) == ("Error of the bones", "mm")
     editor.distance.refresh()
     assert editor.overlays.legend.isVisibleTo(editor.viewport)
