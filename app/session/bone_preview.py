@@ -18,7 +18,7 @@ from sinew.sim.export.formats import BoneOptions, ExportError
 from sinew.sim.export.scene.bones import BoneResult, with_bones
 from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
 from sinew.sim.gl.task import Delay
-from sinew.sim.kinds.background import Background, Cancelled
+from sinew.sim.kinds.background import Background, Cancelled, Pause
 from sinew.sim.kinds.contract import ColourKey
 from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.ramps import Ramp
@@ -38,6 +38,9 @@ READ = 0.2
 
 TEXT = "Fitting bones"
 
+LEAST = 1e-6
+"""Smallest upper end of the colour ramp [m]."""
+
 
 @dataclass(frozen=True, slots=True)
 class BoneChoice:
@@ -53,6 +56,9 @@ class _Fitted:
     times: tuple[float, ...]
     marks: tuple[object, ...]  # See `SimulationRunner.mark`
     nodes: dict[NodeId, tuple[Float32, BoneResult]]  # With fitted positions, (F, N, 3)
+    scale: float  # Upper end of the colour ramp [m]: a round number above all errors
+    curves: tuple[DistanceCurve, ...]
+    text: str
 
 
 class BonePreview:
@@ -92,28 +98,14 @@ class BonePreview:
         return self._task.busy
 
     @property
-    def scale(self) -> float:
-        """Upper end of the colour ramp [m]: a round number above all errors."""
-        results = self._fitted.nodes.values() if self._fitted is not None else ()
-        return nice_above(max((float(result.distances.max()) for _, result in results), default=1e-6))
-
-    @property
     def key(self) -> ColourKey | None:
         if self._fitted is None:
             return None
-        scale, unit = (self.scale, "m") if self.scale >= 1.0 else (self.scale * 1e3, "mm")
+        scale, unit = (self._fitted.scale, "m") if self._fitted.scale >= 1.0 else (self._fitted.scale * 1e3, "mm")
         return ColourKey(Ramp.VIRIDIS, "Error of the bones", 0.0, scale, unit)
 
     def curves(self) -> Sequence[DistanceCurve]:
-        if self._fitted is None:
-            return ()
-        return [
-            DistanceCurve(
-                result.name, self._fitted.times,
-                tuple(result.distances.max(axis=1).tolist()), tuple(result.distances.mean(axis=1).tolist()),
-            )
-            for _, result in self._fitted.nodes.values()
-        ]  # fmt: skip
+        return () if self._fitted is None else self._fitted.curves
 
     def reason(self) -> str:
         """Returns why a preview cannot begin, or ""."""
@@ -167,7 +159,7 @@ class BonePreview:
             self._colours.write(live, points)
 
     def coloured(self, render_view: RenderView) -> RenderView:
-        return render_view if self._fitted is None else self._colours.view(render_view, self.scale)
+        return render_view if self._fitted is None else self._colours.view(render_view, self._fitted.scale)
 
     # --- fit ------------------------------------------------------------------------------------------
 
@@ -206,25 +198,30 @@ class BonePreview:
             tracks = [_character(names[node], poses[node], engine, node, self._document) for node in poses]
             tracks += [track for track in made.values() if track.form is not Topology.POINTS]
             by_name = {track.name: node for node, track in made.items()}
+            if len(tracks) == len(poses):
+                raise ExportError("There are no cloth and no strands for bones to move")
             recording = SceneRecording(tuple(tracks), choice.rate, choice.first)
-            job = self._worker.start(lambda pause: with_bones(recording, choice.options, pause))
+            times, marks = tuple(map(runner.time_of, steps)), tuple(map(runner.mark, steps))
+
+            def work(pause: Pause) -> _Fitted:
+                fitted, results = with_bones(recording, choice.options, pause)
+                positions = {track.name: track.positions for track in fitted.tracks}
+                shown = {by_name[one.name]: (positions[one.name], one) for one in results}
+                return _Fitted(tuple(steps), times, marks, shown, *_summary(results, times))
+
+            job = self._worker.start(work)
             try:
                 while not job.is_done:
                     yield TaskProgress(TEXT, READ + (1.0 - READ) * job.share)
                     yield Delay(LOOK)
             finally:
                 job.cancel()
-            fitted, results = job.result()
-        positions = {track.name: track.positions for track in fitted.tracks}
-        shown = {by_name[one.name]: (positions[one.name], one) for one in results}
-        if not shown:
-            raise ExportError("There are no cloth and no strands for bones to move")
-        return _Fitted(tuple(steps), tuple(map(runner.time_of, steps)), tuple(map(runner.mark, steps)), shown)
+            return job.result()
 
     def _show(self, fitted: _Fitted) -> None:
         self._fitted, self._frame, self._looked = fitted, -1, ()
         self.version += 1
-        self._reported("; ".join(result.text() for _, result in fitted.nodes.values()))
+        self._reported(fitted.text)
         self._changed()
 
     def _fail(self, error: Exception) -> None:
@@ -233,6 +230,15 @@ class BonePreview:
             self._reported(str(error))
         elif not isinstance(error, Cancelled):
             self._tasks.fail(error)
+
+
+def _summary(results: Sequence[BoneResult], times: Sequence[float]) -> tuple[float, tuple[DistanceCurve, ...], str]:
+    curves = tuple(
+        DistanceCurve(one.name, times, one.distances.max(axis=1).tolist(), one.distances.mean(axis=1).tolist())
+        for one in results
+    )
+    most = max((max(curve.most) for curve in curves), default=0.0)
+    return nice_above(max(most, LEAST)), curves, "; ".join(one.text() for one in results)
 
 
 def _steps(runner: SimulationRunner, choice: BoneChoice) -> Iterator[int]:

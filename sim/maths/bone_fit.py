@@ -75,10 +75,10 @@ class BoneFit:
 
 
 def memory(points: int, frames: int, bones: int) -> int:
-    """Returns the size of a fit [bytes]: positions twice, products, and the blocks of points."""
+    """Returns the size of a fit with arguments and result [bytes]: positions, products, and blocks of points."""
     columns, fitted = 4 * bones, min(points, max(BLOCK, POINTS_A_BONE * bones))
     products = 8 * columns * (9 * frames + 3 * columns)
-    return 24 * points * frames + products + 8 * fitted * (2 * 3 * min(frames, FRAMES) + 3 * columns + 2000)
+    return 48 * points * frames + products + 8 * fitted * (2 * 3 * min(frames, FRAMES) + 3 * columns + 2000)
 
 
 def fit_bones(

@@ -157,6 +157,21 @@ def test_cloth_is_written_as_bones_with_its_error(
     assert sorted(one.name for one in tmp_path.iterdir()) == [path.name]
 
 
+@pytest.mark.campaign
+def test_twenty_bones_are_enough_for_the_cape(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample, path, frames = resources.path("projects") / "cape.sinew", tmp_path / "cape.glb", tmp_path / "cape.npz"
+    assert main(["simulate", str(sample), "--seconds", "4", "--every", "2", "--output", str(frames)]) == 0
+    command = ["export", str(sample), "--option", "bones=20", "--frames", "0:120", "--rate", "30"]
+    assert main([*command, "--output", str(path)]) == 0
+    (found,) = re.findall(r"Cape: 20 bones, ([\d.]+) mm rms", capsys.readouterr().out)
+    assert float(found) <= 4.0
+    read = GlbFrames(path)
+    with np.load(frames) as arrays:
+        apart = np.linalg.norm(np.array(read.frames_of(read.shown[-1])) - arrays["Cape.positions"], axis=2)
+    assert 1e3 * np.sqrt(np.square(apart).mean()) == pytest.approx(float(found), abs=0.06)
+    assert apart[1:, :23].max() < 1e-6, "pins"
+
+
 def test_formats_of_one_object(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exported(project, tmp_path / "all.mdd", "--frames", "0:1")
     names = ["all-Sheet.mdd", "all-Sheet.obj", "all-Tiny.mdd", "all-Tiny.obj"]
