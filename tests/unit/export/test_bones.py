@@ -225,6 +225,21 @@ def json_of(part: object) -> str:
     return msgspec.json.encode(part).decode()
 
 
+def test_two_characters_share_the_skin_and_have_their_own_bones(tmp_path: Path) -> None:
+    one, other = character(), character(name="Other", scale=0.5)
+    tracks = sheet(one, 1), one, other, sheet(other, 1, name="Other cape")
+    for suffix, options in ((".glb", DRAFT), (".usda", UsdOptions(bones=5, bone_quality=BoneQuality.DRAFT))):
+        if suffix == ".usda":
+            pytest.importorskip("pxr")
+        _, warned = written(tmp_path / f"a{suffix}", *tracks, options=options)
+        assert not warned
+    document = Checked((tmp_path / "a.glb").read_bytes()).document
+    (skin,) = document["skins"]
+    (root,) = (number for number, node in enumerate(document["nodes"]) if node["name"] == "Skeleton")
+    assert skin["skeleton"] == root
+    assert [document["nodes"][child]["name"] for child in document["nodes"][root]["children"]] == ["Tiny", "Other"]
+
+
 def test_a_target_more_influences_and_their_warnings(tmp_path: Path) -> None:
     tiny = character()
     options = msgspec.structs.replace(DRAFT, bones=0, bone_error=1e-4, influences=6)
