@@ -223,7 +223,8 @@ class WindowState(QObject):
         self._window, self._document, self._recent, self._files = window, document, recent, files
         document.changed.connect(self._follow)
         document.selection_changed.connect(self.refresh)
-        document.view_state_changed.connect(lambda _: window.actions_table.refresh("view.orthographic"))
+        shown = "view.orthographic", "simulate.bones"
+        document.view_state_changed.connect(lambda _: window.actions_table.refresh(*shown))
         document.title_changed.connect(self._refresh_title)
         recent.changed.connect(self._refresh_recent)
         document.history_changed.connect(self._refresh_history)

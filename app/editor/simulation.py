@@ -9,6 +9,7 @@ from sinew.app.editor.session import Session
 from sinew.app.project.project_file import cache_folder
 from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action
 from sinew.app.session.bake_comparison import BakeComparison
+from sinew.app.session.bone_preview import BonePreview
 from sinew.app.session.editor_context import EditorContext
 from sinew.app.session.ghosts import Ghosts
 from sinew.app.session.penetration_comparison import PenetrationComparison
@@ -30,13 +31,16 @@ class SimulationWork(Feature):
         self.verifying = VerifyTask(document, session.access, client)
         self.sweeping = SweepTask(document, session.access, client)
         self._sweeps: SweepWindow | None = None
-        second, another, third = (
-            SecondEngine(tasks, document, session.scene_files, playback, session.store.loaded) for _ in range(3)
+        second, another, third, fourth = (
+            SecondEngine(tasks, document, session.scene_files, playback, session.store.loaded) for _ in range(4)
         )
         redraw = session.viewport.show_pending
         client.ghosts = Ghosts(document, second, playback, baking.state, redraw)
         client.compared = BakeComparison(document, another, baking.state, baking.steps, self._report_distance, redraw)
         client.penetration = PenetrationComparison(document, third, self._report_distance, redraw)
+        self.bones = client.bones = BonePreview(
+            tasks, document, fourth, lambda: session.output.bones(), self._report_distance, self._on_bones
+        )
 
     def menus(self) -> list[Menu]:
         return [simulation_menu(self)]
@@ -68,7 +72,7 @@ class SimulationWork(Feature):
         self.sweeps.open_for(next(iter(simulated), None))
 
     def cancel(self) -> bool:
-        """Cancels a seek, a bake or a verification."""
+        """Cancels a seek, a bake or a verification, else a preview of bones."""
         seek, baking = self.session.seek, self.session.baking
         if seek.busy or baking.busy:
             baking.cancel()
@@ -76,7 +80,7 @@ class SimulationWork(Feature):
         elif self.verifying.busy:
             self.verifying.cancel()
         else:
-            return False
+            return self.bones.cancel()
         return True
 
     def close(self) -> None:
@@ -86,6 +90,11 @@ class SimulationWork(Feature):
     def _report_distance(self, text: str) -> None:
         """Shows a result in the status bar after the frame is painted."""
         QTimer.singleShot(0, self, lambda: self.session.window.show_news(text))
+
+    def _on_bones(self) -> None:
+        """Shows the begin or end of a preview after the frame is painted."""
+        QTimer.singleShot(0, self, self.session.viewport.show_pending)
+        QTimer.singleShot(0, self, lambda: self.session.window.actions_table.refresh("simulate.bones"))
 
 
 def _bake_actions(
@@ -150,6 +159,9 @@ def simulation_menu(work: SimulationWork) -> Menu:
         *_bake_actions(work, nothing_simulated, range_end),
         Action("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected object on a map.",
                work.open_sweeps, reason=nothing_simulated),
+        Action("simulate.bones", "Preview B&ones", "Fit bones as the export options say, and show their error.",
+               work.bones.toggle, is_on=lambda: work.bones.is_on,
+               reason=lambda: nothing_simulated() or work.bones.reason()),
         SEPARATOR,
         Action("node.mute", "&Mute / Unmute", "Disable or enable the simulation of the selection.",
                lambda: _toggle(session.context, "muted"), ("M",), reason=nothing_muted),

@@ -98,7 +98,7 @@ class CharacterTrack:
         is_bumped = mesh.tangents is not None and any(material.normal_image is not None for material in materials)
         self._frames, self._normals = (FrameArrays(folder, (mesh.vertex_count, 3), np.float32) for _ in range(2))
         self._tangents = FrameArrays(folder, (mesh.vertex_count, 4), np.float32) if is_bumped else None
-        self._pose = _Motion()
+        self._pose = PoseRecorder()
 
     def add(self) -> None:
         character = self._character
@@ -112,11 +112,7 @@ class CharacterTrack:
             tangents = vertices["tangent"].copy()
             tangents[:, :3] = _unit(tangents[:, :3] @ matrix[:3, :3].T)
             self._tangents.append(tangents)
-        self._pose.placements.append(matrix.copy())
-        if character.pose is not None:
-            self._pose.locals.append(character.pose.local)
-            warps = character.pose.warps
-            self._pose.is_warped |= warps is not None and bool(warps.functions)
+        self._pose.add(character)
 
     def track(self) -> Track:
         model = self._character.model
@@ -201,10 +197,19 @@ class LightRecorder:
 
 
 @dataclass(slots=True)
-class _Motion:
+class PoseRecorder:
+    """Recorder of the joints of one character."""
+
     placements: list[npt.NDArray[np.float64]] = field(default_factory=list)
     locals: list[Any] = field(default_factory=list)
     is_warped: bool = False  # by deformers, which other programs cannot read
+
+    def add(self, character: Character) -> None:
+        self.placements.append(character.world_from_model.copy())
+        if character.pose is not None:
+            self.locals.append(character.pose.local)
+            warps = character.pose.warps
+            self.is_warped |= warps is not None and bool(warps.functions)
 
     def rig(self, character: Character, settings: ModelSettings) -> JointMotion | None:
         if not self.locals or self.is_warped or character.model.skin is None:

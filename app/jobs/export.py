@@ -44,10 +44,12 @@ from sinew.sim.export.formats import (
     SCENE_FORMATS,
     AlembicOptions,
     AlembicPurpose,
+    BoneOptions,
     Characters,
     require_package,
 )
-from sinew.sim.export.scene.writing import CHARACTERS, write_scene
+from sinew.sim.export.scene.bones import require_options
+from sinew.sim.export.scene.writing import CHARACTERS, about, write_scene
 from sinew.sim.printable import counted, size_text
 from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.params import validated
@@ -171,6 +173,11 @@ def export_scene(
     output, rate = job.output, float(STEPS_PER_SECOND) if job.rate is None else job.rate
     frames = job.frames or default_frames(scene, rate)
     strands = StrandChoice.DRAWN if job.children else StrandChoice.GUIDES
+    recorded = RECORDED
+    if isinstance(chosen, BoneOptions) and chosen.has_bones:
+        recorded /= 2.0
+        with about(output):
+            require_options(chosen, len(frames.numbers))
     if isinstance(chosen, AlembicOptions) and chosen.purpose is AlembicPurpose.GROOM:
         strands = StrandChoice.BOTH
     with contextlib.closing(TrackRecorder(run, scene, rate, job.nodes, output.parent, strands=strands)) as recorder:
@@ -178,11 +185,12 @@ def export_scene(
         with naming(output):  # temporary files lie in the same folder
             for done, frame in enumerate(frames.numbers, 1):
                 recorder.add(frame)
-                progress(RECORDED * done / len(frames.numbers))
+                progress(recorded * done / len(frames.numbers))
             recording = recorder.recording(frames.first)
         write_scene(
             recording, output, SCENE_FORMATS.of(output), chosen, print_line,
             lambda line: print_warnings(scene.path, [line]),
+            lambda done: progress(recorded + (RECORDED - recorded) * done),
         )  # fmt: skip
     print_notes(output, run.notes)
 

@@ -10,10 +10,12 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
 from sinew.app.document.document import Document
+from sinew.app.failure.errors import CommandError
 from sinew.app.headless.image_sink import NUMBERED
+from sinew.app.headless.tracks import STEPS_PER_SECOND
 from sinew.app.jobs.export import ExportJob
 from sinew.app.jobs.job import job_of_form, word_of
-from sinew.app.jobs.options import Span
+from sinew.app.jobs.options import Span, format_options
 from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.file_field import folder_fault
@@ -23,13 +25,14 @@ from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
 from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.bone_preview import BoneChoice
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
 from sinew.app.session.job_queue import JobQueue, OutputJob
 from sinew.app.session.panels import Panels
 from sinew.app.session.playback import Playback
 from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.assets.formats import Format
-from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat, VideoOptions
+from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, BoneOptions, SceneFormat, VideoOptions
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.scene.params import changed_values
 from sinew.sim.scene.playback import play_range
@@ -94,17 +97,19 @@ class Output:
                 self._held = {**self._held, page: values}
                 for fault in window.show_values(page, values):
                     self._warned(str(self._document.path or ""), f"$.state.output.{page}.{fault}; the default is used")
-        settings, end = self._document.scene.playback, self._active.shown_duration
-        spans = {SCENE: (settings.start_time, end)}
-        if settings.in_point is not None or settings.out_point is not None:
-            spans[IN_TO_OUT] = play_range(settings, end)
-        spans[PLAYHEAD] = (self._playback.playhead.time,) * 2
-        window.offer(spans, settings.rate)
+        window.offer(self._spans(), self._document.scene.playback.rate)
         window.bakes.show_notes(self._baking.notes())
         for page in (RENDER, EXPORT):
             self._refresh(page)
         self._is_showing = False
         return window
+
+    def _spans(self) -> dict[str, tuple[float, float]]:
+        settings, end = self._document.scene.playback, self._active.shown_duration
+        spans = {SCENE: (settings.start_time, end)}
+        if settings.in_point is not None or settings.out_point is not None:
+            spans[IN_TO_OUT] = play_range(settings, end)
+        return spans | {PLAYHEAD: (self._playback.playhead.time,) * 2}
 
     @property
     def _baked(self) -> list[NodeId]:
@@ -121,6 +126,22 @@ class Output:
 
     def open_render(self) -> None:
         self.window.show_page(0)
+
+    def bones(self) -> BoneChoice | None:
+        """Returns what an export would fit to which frames; None if its options have no bones."""
+        values, spans = self._document.view_state.output.get(EXPORT, {}), self._spans()
+        start, end = spans.get(IN_TO_OUT, spans[SCENE])
+        names = {known.name: known for known in SCENE_FORMATS}
+        format, texts = names.get(str(values.get("format", "")), next(iter(SCENE_FORMATS))), values.get("options", ())
+        try:
+            chosen = format_options(format, texts if isinstance(texts, tuple) else (), Path("export"))
+        except CommandError:
+            return None
+        if not isinstance(chosen, BoneOptions) or not chosen.has_bones:
+            return None
+        rate = float(str(values.get("rate", STEPS_PER_SECOND)))
+        first, last = (int(str(values.get(name, round(at * rate)))) for name, at in (("first", start), ("last", end)))
+        return BoneChoice(chosen, first, last, rate)
 
     def open_verify(self) -> None:
         self.window.show_page(2)

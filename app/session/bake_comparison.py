@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.app.document.document import Document
+from sinew.app.session.coloured_nodes import Points
 from sinew.app.session.second_engine import SecondEngine
-from sinew.app.session.step_comparison import DistanceValue, Measured, Points, StepComparison, length_text
+from sinew.app.session.step_comparison import DistanceValue, Measured, StepComparison, length_text
 from sinew.sim.run.engine import Engine
 from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
@@ -52,7 +53,7 @@ class BakeComparison(StepComparison):
     def _inputs(self) -> tuple[object, ...]:
         return tuple(self._steps(node) for node in self._nodes())
 
-    def _value(self, distances: npt.NDArray[np.float64]) -> DistanceValue:
+    def _value(self, distances: npt.NDArray[np.floating]) -> DistanceValue:
         return DistanceValue(float(np.nanmax(distances)), float(np.nanmean(distances)))
 
     def _line(self, value: DistanceValue) -> str:

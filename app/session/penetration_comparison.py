@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sinew.app.session.step_comparison import DistanceValue, Measured, Points, StepComparison, length_text
+from sinew.app.session.coloured_nodes import Points
+from sinew.app.session.step_comparison import DistanceValue, Measured, StepComparison, length_text
 from sinew.sim.characters.settings import model_settings
 from sinew.sim.run.engine import Engine
 from sinew.sim.run.penetration import is_measured, penetration
@@ -35,7 +36,7 @@ class PenetrationComparison(StepComparison):
         settings = [model_settings(node) for node in self._document.scene.characters]
         return tuple((one.depth_sections, one.depth_tolerance, one.hidden_sections) for one in settings)
 
-    def _value(self, distances: npt.NDArray[np.float64]) -> DistanceValue:
+    def _value(self, distances: npt.NDArray[np.floating]) -> DistanceValue:
         inside = distances[distances > 0.0]
         return DistanceValue(float(inside.max()), float(inside.mean())) if len(inside) else DistanceValue(0.0, 0.0)
 

@@ -11,6 +11,7 @@ from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.bake_comparison import BakeComparison
+from sinew.app.session.bone_preview import BonePreview
 from sinew.app.session.frame_info import FrameInfo, ViewportTiming, with_point
 from sinew.app.session.ghosts import Ghosts
 from sinew.app.session.kernel_comparison import KernelComparison
@@ -57,7 +58,7 @@ class ViewportRenderer(QObject):
         engine, runner: None while there is no context.
         back_end: Requested back end of kernels.
         baked: States of the nodes that show their bake.
-        compared, penetration: Distance from the bake, and depth in skins.
+        compared, penetration, bones: Distance from the bake, depth in skins, and error of an export as bones.
         kernels: Distance from the shipped kernels.
         precompiling: None if shaders are compiled when they are first used.
         timing: Its `wanted` starts or stops measuring with the next frame.
@@ -98,6 +99,7 @@ class ViewportRenderer(QObject):
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
         self.penetration: PenetrationComparison | None = None
+        self.bones: BonePreview | None = None
         self.kernels: KernelComparison | None = None
         self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
@@ -212,7 +214,7 @@ class ViewportRenderer(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
-        for beside in (self.ghosts, self.compared, self.penetration, self.kernels):
+        for beside in (self.ghosts, self.compared, self.penetration, self.bones, self.kernels):
             if beside is not None:
                 beside.release()
         if self.runner is not None:
@@ -231,7 +233,7 @@ class ViewportRenderer(QObject):
 
         Nodes of different projects may have the same id.  The context must be current.
         """
-        for beside in (self.ghosts, self.compared, self.penetration, self.kernels):
+        for beside in (self.ghosts, self.compared, self.penetration, self.bones, self.kernels):
             if beside is not None:
                 beside.release()
         if self.engine is not None:
@@ -352,14 +354,15 @@ class ViewportRenderer(QObject):
         if self.runner is not None:
             self.runner.note_stopped()
             self.runner.cache.collect()
-            for one in (self.compared, self.penetration):
+            for one in (self.compared, self.penetration, self.bones):
                 if one is not None:
                     one.take(engine, self.runner)
 
     @property
-    def distances(self) -> StepComparison | None:
+    def distances(self) -> StepComparison | BonePreview | None:
         """What colours the points of nodes, and has curves."""
-        return self.penetration if self.penetration is not None and self.penetration.is_on else self.compared
+        first = next((one for one in (self.bones, self.penetration) if one is not None and one.is_on), None)
+        return first or self.compared
 
     @property
     def is_still(self) -> bool:
@@ -381,7 +384,7 @@ class ViewportRenderer(QObject):
         time, runner = self._playback.seen, self.runner
         if runner is not None:
             # Distances are only known at steps.
-            compares = self.distances is not None and self.distances.is_on
+            compares = self.distances is not self.bones and self.distances is not None and self.distances.is_on
             time = runner.show_between(time) if self._playback.is_between and not compares else runner.show(time)
         self.engine.advance(time)
         return self.engine

@@ -4,20 +4,19 @@ import abc
 import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.app.document.document import Document
+from sinew.app.session.coloured_nodes import ColouredNodes, Points
 from sinew.app.session.second_engine import SecondEngine
 from sinew.app.tasks import QueueTask
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds.contract import ColourKey
 from sinew.sim.maths.ramps import Ramp
-from sinew.sim.render.coloured import ColouredArrays, ColouredView
 from sinew.sim.render.render_view import RenderView
-from sinew.sim.render.scene_views import ViewEntry
 from sinew.sim.run.engine import Engine
 from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
@@ -26,9 +25,6 @@ from sinew.widgets.plots import DistanceCurve
 
 LEAST = 1e-6  # smallest upper end of the colour ramp [m]
 FAST = 0.03  # [s]; slower steps are measured between frames
-
-Points = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
-"""Points of a node: positions [m], (N, 3), and a distance of each [m], (N,); NaN for dead points."""
 
 Measured = Generator[None, None, dict[NodeId, Points]]
 
@@ -77,7 +73,7 @@ class StepComparison(abc.ABC):
         self._reported, self._redraw = reported, redraw
         self.version = 0
         self._known: dict[int, _MeasuredStep] = {}
-        self._coloured: dict[NodeId, tuple[tuple[int, ...], ColouredArrays]] = {}
+        self._colours = ColouredNodes(document)
         self._shown: _MeasuredStep | None = None
         self._points: dict[NodeId, Points] = {}
         self._left: list[int] = []
@@ -102,7 +98,7 @@ class StepComparison(abc.ABC):
     def _measure(self, engine: Engine, runner: SimulationRunner, step: int) -> Measured: ...
 
     @abc.abstractmethod
-    def _value(self, distances: npt.NDArray[np.float64]) -> DistanceValue:
+    def _value(self, distances: npt.NDArray[np.floating]) -> DistanceValue:
         """Returns the value of distances, of which one at least is finite."""
 
     @abc.abstractmethod
@@ -155,7 +151,7 @@ class StepComparison(abc.ABC):
         """Measures the shown step if the second engine is ready, and starts to measure the other steps."""
         self._runner = runner
         if not self.is_on:
-            if self._known or self._coloured or self._second.engine is not None:
+            if self._known or not self._colours.is_empty or self._second.engine is not None:
                 self.release()
                 self.version += 1
             return
@@ -182,21 +178,13 @@ class StepComparison(abc.ABC):
                     self._show(live, step, finish(self._measured(engine, runner, step, mark)))
                 else:
                     self._left.append(step)
-            self._colour(live)
+            self._colours.write(live, self._points)
         self._report(nodes, step)
         if self.is_due:
             self._second.start(self._compare(live, runner), self._redraw)
 
     def coloured(self, render_view: RenderView) -> RenderView:
-        if not self.is_on or not self._points:
-            return render_view
-        scale = self.scale
-        items = {node: arrays.item(scale) for node, (_, arrays) in self._coloured.items()}
-        views = [
-            ColouredView(view, items[view.node.id]) if isinstance(view, ViewEntry) and view.node.id in items else view
-            for view in render_view.views
-        ]
-        return replace(render_view, views=tuple(views))
+        return self._colours.view(render_view, self.scale) if self.is_on and self._points else render_view
 
     def _compare(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
         """Measures all steps; requests a frame when the colours of the shown step change."""
@@ -215,13 +203,11 @@ class StepComparison(abc.ABC):
 
     def _show(self, live: Engine, step: int, points: dict[NodeId, Points]) -> None:
         self._shown, self._points = self._known[step], points
-        self._colour(live)
+        self._colours.write(live, points)
 
     def release(self) -> None:
         self._second.release()
-        for _, arrays in self._coloured.values():
-            arrays.release()
-        self._coloured.clear()
+        self._colours.release()
         self._known.clear()
         self._shown, self._points, self._left, self._looked, self._text = None, {}, [], (), ""
 
@@ -249,19 +235,6 @@ class StepComparison(abc.ABC):
         self._cost = spent + time.monotonic() - begun
         self.version += 1
         return points
-
-    def _colour(self, live: Engine) -> None:
-        for node in [node for node in self._coloured if node not in self._points]:
-            self._coloured.pop(node)[1].release()
-        for node, (places, far) in self._points.items():
-            arrays = live.simulation.systems[node].arrays()
-            shape = tuple(size for array in arrays.values() for size in array.shape)
-            if node not in self._coloured or self._coloured[node][0] != shape:
-                if node in self._coloured:
-                    self._coloured[node][1].release()
-                made = ColouredArrays(live.context, self._document.scene.node(node), arrays)
-                self._coloured[node] = shape, made
-            self._coloured[node][1].write(places, far)
 
     def _report(self, nodes: Sequence[NodeId], step: int) -> None:
         shown, scene = self._shown, self._document.scene

@@ -50,14 +50,52 @@ _CHARACTERS = (
 )
 
 
-class GlbOptions(msgspec.Struct, frozen=True):
+class BoneQuality(enum.Enum):
+    DRAFT = "draft"
+    NORMAL = "normal"
+    EXACT = "exact"
+
+
+class BoneOptions(msgspec.Struct, frozen=True):
+    """Choice of fitted bones for surfaces without skin and strands."""
+
+    bones: Annotated[
+        int, param("Number of bones that move each cloth or hair; 0 writes points for every frame.", lo=0, hi=256,
+                   soft=(0, 64), group="Bones")
+    ] = 0  # fmt: skip
+    bone_error: Annotated[
+        float, param("Root mean square error that determines the number of bones; 0 for the number above.", "mm", 0.0,
+                     1e3, soft=(0.0, 20.0), step=0.5, group="Bones")
+    ] = 0.0  # fmt: skip
+    influences: Annotated[
+        int, param("Bones that move a point; many programs read only 4.", lo=1, hi=8, group="Bones")
+    ] = 4  # fmt: skip
+    bone_parent: Annotated[
+        str, param("Bone of the character above the fitted bones; empty for the one above all pins.", group="Bones",
+                   empty="Above the pins")
+    ] = ""  # fmt: skip
+    bone_quality: Annotated[
+        BoneQuality, param("Number of rounds of the fit: 15 (draft), 40 (normal) or 300 (exact).", group="Bones")
+    ] = BoneQuality.NORMAL  # fmt: skip
+    loop_blend: Annotated[
+        int, param("Number of last frames that lead the bones back to the first frame; at most half of all.",
+                   unit="frames", lo=0, hi=10_000, soft=(0, 60), group="Bones")
+    ] = 0  # fmt: skip
+    characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
+
+    @property
+    def has_bones(self) -> bool:
+        return self.bones > 0 or self.bone_error > 0.0
+
+
+class GlbOptions(BoneOptions, frozen=True):
     characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
     normals: Annotated[
         bool, param("Write normals of every frame for correct lighting; files are half as large without.")
     ] = True
 
 
-class UsdOptions(msgspec.Struct, frozen=True):
+class UsdOptions(BoneOptions, frozen=True):
     characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
     normals: Annotated[
         bool, param("Write normals of every frame, without which seams show; files are half as large without.")
@@ -246,7 +284,7 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
         keeps=frozenset({"materials", "colours", "widths", "velocities", "ids", "cameras", "lights", "normals"}),
         write="sinew.sim.export.scene.usd:write_usd", read="sinew.sim.export.scene.usd:read_usd",
-        as_skin="sinew.sim.export.scene.usd:as_skin",
+        as_skin="sinew.sim.export.scene.usd_skeleton:as_skin",
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(

@@ -120,6 +120,58 @@ def test_any_rate_has_the_steps_and_what_lies_between(
         np.testing.assert_allclose(moved[frame], character(frame, rate), atol=2e-5)
 
 
+@pytest.mark.parametrize("suffix", [".glb", ".usda"])
+def test_cloth_is_written_as_bones_with_its_error(
+    project: Path, steps: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str
+) -> None:
+    if suffix == ".usda":
+        pytest.importorskip("pxr")
+    path = tmp_path / f"a{suffix}"
+    nodes, bones = ("--node", "Sheet", "--node", "Tiny"), ("--option", "bones=6", "--option", "bone_quality=draft")
+    exported(project, path, *nodes, *bones, "--frames", "0:12")
+    lines, errors = capsys.readouterr()
+    file, lost = lines.splitlines()
+    assert file.startswith(f"{path}: 13 frames, ")
+    found = re.fullmatch(
+        rf"{re.escape(str(path))}: Sheet: 6 bones, ([\d.]+) mm rms, 99 % below .* at frame \d+, .*", lost
+    )
+    assert found is not None
+    assert 0.0 < float(found[1]) < 20.0
+    assert ("Tiny: written as a skin, a linear approximation of dual quaternions" in errors) is (suffix == ".glb")
+    if suffix == ".glb":
+        frames = GlbFrames(path)
+        apart = np.array(frames.frames_of(frames.shown[0])) - steps["Sheet.positions"][:13]
+        wanted = 1e3 * np.sqrt(np.square(apart).sum(axis=2).mean())
+        assert float(found[1]) == pytest.approx(wanted, abs=0.06)
+    for bad in (
+        ("bones=-1",),
+        ("bones=6", "loop_blend=9"),
+        ("bones=6", "bone_parent=tail"),
+        ("bones=2", "influences=0"),
+    ):
+        chosen = [word for text in bad for word in ("--option", text)]
+        assert main(["export", str(project), "--allow-outside", "--output", str(tmp_path / f"b{suffix}"), *nodes,
+                     *chosen, "--frames", "0:12"]) in (1, 2)  # fmt: skip
+        (line,) = [line for line in capsys.readouterr().err.splitlines() if "warning" not in line]
+        assert bad[-1].split("=")[0] in line
+    assert sorted(one.name for one in tmp_path.iterdir()) == [path.name]
+
+
+@pytest.mark.campaign
+def test_twenty_bones_are_enough_for_the_cape(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample, path, frames = resources.path("projects") / "cape.sinew", tmp_path / "cape.glb", tmp_path / "cape.npz"
+    assert main(["simulate", str(sample), "--seconds", "4", "--every", "2", "--output", str(frames)]) == 0
+    command = ["export", str(sample), "--option", "bones=20", "--frames", "0:120", "--rate", "30"]
+    assert main([*command, "--output", str(path)]) == 0
+    (found,) = re.findall(r"Cape: 20 bones, ([\d.]+) mm rms", capsys.readouterr().out)
+    assert float(found) <= 4.0
+    read = GlbFrames(path)
+    with np.load(frames) as arrays:
+        apart = np.linalg.norm(np.array(read.frames_of(read.shown[-1])) - arrays["Cape.positions"], axis=2)
+    assert 1e3 * np.sqrt(np.square(apart).mean()) == pytest.approx(float(found), abs=0.06)
+    assert apart[1:, :23].max() < 1e-6, "pins"
+
+
 def test_formats_of_one_object(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exported(project, tmp_path / "all.mdd", "--frames", "0:1")
     names = ["all-Sheet.mdd", "all-Sheet.obj", "all-Tiny.mdd", "all-Tiny.obj"]

@@ -111,7 +111,8 @@ def editor(one_editor, kept_arm, qtbot):
     one_editor.access.withhold(())
     client = one_editor.client
     with one_editor.viewport.gl_current():
-        for beside in filter(None, (client.ghosts, client.compared, client.penetration, client.kernels)):
+        besides = client.ghosts, client.compared, client.penetration, client.bones, client.kernels
+        for beside in filter(None, besides):
             beside.release()
     one_editor.document.replace_scene(**project)
     one_editor.files.opened.emit(False)

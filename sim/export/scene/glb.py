@@ -24,6 +24,7 @@ from sinew.sim.export.formats import ExportError, GlbOptions
 from sinew.sim.export.gltf import AnimationWriter, GltfScene
 from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA
 from sinew.sim.export.scene.recording import (
+    BoneMotion,
     CameraTrack,
     FoundNode,
     JointMotion,
@@ -34,7 +35,7 @@ from sinew.sim.export.scene.recording import (
     plain_material,
 )
 from sinew.sim.export.surface import unit
-from sinew.sim.maths.arrays import Float32, Float64
+from sinew.sim.maths.arrays import Float32, Float64, UInt16
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.printable import size_text
 
@@ -151,6 +152,8 @@ def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options:
     for track in recording.tracks:
         if track.rig is not None:
             scene.add_character(track, track.rig)
+        elif track.bones is not None:
+            scene.add_bones(track, track.bones)
         elif track.form is Topology.POINTS:
             scene.add_flip_book(track)
         else:
@@ -186,6 +189,27 @@ def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
     return (replace(rig, is_dual=False), "dual quaternions") if rig.is_dual else (rig, "")
 
 
+class _SharedSkin:
+    """Joints of all characters and fitted bones: importers merge several skins in different ways.
+
+    Attributes:
+        roots: Nodes above the joints.
+    """
+
+    def __init__(self) -> None:
+        self.joints: list[int] = []
+        self.binds: list[Float64] = []
+        self.roots: list[int] = []
+
+    def added(self, nodes: list[int], binds: Float64) -> UInt16:
+        """Adds joints that are not yet there; returns the entry of each."""
+        for node, bind in zip(nodes, binds, strict=True):
+            if node not in self.joints:
+                self.joints.append(node)
+                self.binds.append(bind)
+        return np.array([self.joints.index(node) for node in nodes], np.uint16)
+
+
 class _Scene(GltfScene):
     def __init__(self, recording: SceneRecording, *, has_normals: bool) -> None:
         super().__init__()
@@ -194,8 +218,12 @@ class _Scene(GltfScene):
         self._times = self.chunk.once(self._moments, bounded=True)
         self._animation = AnimationWriter("scene", self.chunk)
         self._is_moving = recording.frame_count > 1
+        self._joints: dict[str, tuple[int, list[int], JointMotion]] = {}  # Root node, joint nodes and rig by track
+        self._skin = _SharedSkin() if any(track.bones is not None for track in recording.tracks) else None
 
     def file(self) -> bytes:
+        if self._skin is not None:
+            self._add_shared_skin(self._skin)
         for animation in self._animation.written():
             self.put("animations", animation)
         return self.chunk.file(self.document())
@@ -258,13 +286,11 @@ class _Scene(GltfScene):
         assert model.skeleton is not None
         assert model.skin is not None
         placement = self.put("nodes", {"name": track.name, "children": []})
-        self._roots.append(placement)
         parts = [decompose(matrix) for matrix in rig.world_from_model]
         self._place(placement, *(np.stack(values) for values in zip(*parts, strict=True)))
         joints = [self.put("nodes", {"name": name}) for name in model.skeleton.names]
         for joint, parent in enumerate(model.skeleton.parents.tolist()):
-            above = joints[parent] if parent >= 0 else placement
-            self._parts["nodes"][above].setdefault("children", []).append(joints[joint])
+            self._put_below(joints[parent] if parent >= 0 else placement, joints[joint])
             self._place(joints[joint], rig.positions[:, joint], rig.orientations[:, joint], rig.scales[:, joint])
         skin_joints, binds = joints, model.skeleton.bind_from_model
         if model.skin.palette is not None:
@@ -272,15 +298,19 @@ class _Scene(GltfScene):
             binds, skin_joints = model.skin.palette.bind_from_mesh, []
             for entry, joint in enumerate(model.skin.palette.entry_joints.tolist()):
                 skin_joints.append(self.put("nodes", {"name": f"{model.skeleton.names[joint]} {entry}"}))
-                self._parts["nodes"][joints[joint]].setdefault("children", []).append(skin_joints[-1])
-        columns = np.ascontiguousarray(binds.astype(np.float32).swapaxes(1, 2).reshape(-1, 16))
-        number = self.put(
-            "skins", {"joints": skin_joints, "inverseBindMatrices": self.chunk.once(columns), "skeleton": placement}
-        )
+                self._put_below(joints[joint], skin_joints[-1])
+        entries = model.skin.joints
+        if self._skin is None:
+            self._roots.append(placement)
+            number = self._add_skin_of(skin_joints, binds, placement)
+        else:
+            self._joints[track.name] = placement, joints, rig
+            self._skin.roots.append(placement)
+            number, entries = 0, self._skin.added(skin_joints, binds)[model.skin.joints]
         tangents, morphs = model.mesh.tangents, model.mesh.targets
         if tangents is not None and not np.linalg.norm(tangents[:, :3], axis=1).all():
             tangents = None
-        own, names = self.influences(model.skin.joints, model.skin.weights), morphs.names if morphs is not None else ()
+        own, names = self.influences(entries, model.skin.weights), morphs.names if morphs is not None else ()
         known, rows = ("NORMAL", *(("TANGENT",) if tangents is not None else ())), np.arange(model.mesh.vertex_count)
         targets = [self.target(morphs, weight, rows, known) for weight in range(len(names)) if morphs is not None]
         mesh = self._mesh(track, model.mesh.positions, model.mesh.normals, tangents, own, targets)
@@ -290,6 +320,48 @@ class _Scene(GltfScene):
         self._roots.append(node)
         if targets:
             self._move(node, "weights", rig.weights.astype(np.float32).reshape(-1, 1))
+
+    def add_bones(self, track: Track, motion: BoneMotion) -> None:
+        """Adds a surface or strands that follow bones below a joint of a character that was added, or the world."""
+        assert self._skin is not None
+        bones = [self.put("nodes", {"name": name}) for name in motion.names]
+        if motion.owner:
+            placement, joints, rig = self._joints[motion.owner]
+            assert rig.model.skeleton is not None
+            above = joints[motion.parent] if motion.parent >= 0 else placement
+            moved, binds = [joints[joint] for joint in motion.joints], rig.model.skeleton.bind_from_model[motion.joints]
+        else:
+            above, moved, binds = self.put("nodes", {"name": f"{track.name} bones"}), [], np.zeros((0, 4, 4))
+            self._skin.roots.append(above)
+        for number, node in enumerate(bones):
+            self._put_below(above, node)
+            scales = np.ones_like(motion.positions[:, number])
+            self._place(node, motion.positions[:, number], motion.orientations[:, number], scales)
+        binds = np.concatenate((motion.bind_from_mesh, binds))
+        own = self.influences(self._skin.added([*bones, *moved], binds)[motion.entries], motion.weights)
+        if track.form is Topology.SURFACE:
+            normals = replace(track, positions=motion.rest[None]).surface().normals
+            mesh = self._mesh(track, motion.rest, normals, None, own, [])
+        else:
+            mesh = self._lines(track, motion.rest, [])
+            mesh["primitives"][0]["attributes"] |= own
+        self._roots.append(self.put("nodes", {"name": track.name, "mesh": self.put("meshes", mesh), "skin": 0}))
+
+    def _put_below(self, above: int, node: int) -> None:
+        self._parts["nodes"][above].setdefault("children", []).append(node)
+
+    def _add_skin_of(self, joints: list[int], binds: Float64, root: int) -> int:
+        columns = np.ascontiguousarray(binds.astype(np.float32).swapaxes(1, 2).reshape(-1, 16))
+        bound = self.chunk.once(columns)
+        return self.put("skins", {"joints": joints, "inverseBindMatrices": bound, "skeleton": root})
+
+    def _add_shared_skin(self, skin: "_SharedSkin") -> None:
+        """Adds the skin and its root; joints of a skin need a common root."""
+        root, *others = skin.roots
+        if others:
+            root = self.put("nodes", {"name": "Skeleton", "children": skin.roots})
+        self._roots.append(root)
+        self._add_skin_of(skin.joints, np.stack(skin.binds), root)
 
     def add_camera(self, camera: CameraTrack) -> None:
         lens = self.lens(camera.field_of_view, camera.height, camera.near, camera.far)

@@ -13,7 +13,7 @@ from sinew.sim.assets.build_mesh import vertex_normals
 from sinew.sim.assets.model import CharacterModel, LocalPose, Material, Targets
 from sinew.sim.export.formats import Characters
 from sinew.sim.export.surface import ExportSurface, unit
-from sinew.sim.maths.arrays import Bool, Float32, Float64, Int32, Int64, Intp, UInt32
+from sinew.sim.maths.arrays import Bool, Float32, Float64, Int32, Int64, Intp, UInt16, UInt32
 
 PLAIN = 0.52, 0.53, 0.55
 """Linear colour of surfaces without material."""
@@ -34,6 +34,23 @@ class JointMotion:
     weights: Float64  # Of the morph targets, (F, M)
     world_from_model: Float64  # (F, 4, 4)
     is_dual: bool  # Skinning uses dual quaternions, else linear blending
+
+
+@dataclass(frozen=True, slots=True)
+class BoneMotion:
+    """Skin of B fitted bones, children of one joint of a character or of the world, and of some joints of it."""
+
+    names: tuple[str, ...]
+    positions: Float64
+    orientations: Float64  # Local transforms (F, B, 3), (F, B, 4) xyzw, without scale
+    pivots: Float64  # Local bind positions (B, 3); bind orientations are the identity
+    owner: str  # Name of the track of the character; "" for the world
+    parent: int  # Joint of the character; -1 for its root or the world
+    joints: Intp  # Joints that move points too, with their bind matrices of the skeleton, (J,)
+    bind_from_mesh: Float64  # Of the bones, (B, 4, 4)
+    rest: Float32  # Points at the bind pose of the character, (V, 3)
+    entries: UInt16  # Bones, then the joints, (V, K), K is 4 or 8
+    weights: Float32  # (V, K)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +76,7 @@ class Track:
     materials: tuple[Material, ...] = ()
     rig: JointMotion | None = None
     unrigged: str = ""  # Why a character has no rig, or ""
+    bones: BoneMotion | None = None
     normals: Float32 | None = None  # Unit vectors as drawn, (F, N, 3); None if computed from triangles
     tangents: Float32 | None = None  # With handedness, (F, N, 4)
 

@@ -15,8 +15,9 @@ import numpy as np
 from sinew.sim.assets.formats import ImageFormat, resolved
 from sinew.sim.assets.model import EmbeddedImage
 from sinew.sim.export.atomic_file import atomic_path, naming
-from sinew.sim.export.formats import ExportError, SceneFormat, failures_of_libraries
+from sinew.sim.export.formats import BoneOptions, Characters, ExportError, SceneFormat, failures_of_libraries
 from sinew.sim.export.image import ImageStore, Placed
+from sinew.sim.export.scene.bones import with_bones
 from sinew.sim.export.scene.recording import FoundNode, SceneRecording, Topology, Track, as_chosen
 
 TOLERANCE = 1e-5
@@ -43,6 +44,7 @@ def write_scene(
     options: msgspec.Struct | None,
     reported: Report,
     warned: Report,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> None:
     """Writes a recording; each file appears complete and verified, or not at all.
 
@@ -51,16 +53,27 @@ def write_scene(
         options: Of the format; the defaults for None.
         reported: Receives a line for every file, such as "cape.pc2: 181 frames, 828 vertices, max read-back error 0".
         warned: Receives a line about skipped content.
+        progress: Receives the finished fraction of fitting bones, and may raise to cancel.
 
     Raises:
-        ExportError: If the format can store nothing of it, or the read-back differs.
+        ExportError: If bones cannot be fitted, the format can store nothing of it, or the read-back differs.
         OSError: If a file cannot be written.
     """
+    lost_by_bones = list[str]()
     if format.as_skin:
-        choice = getattr(format.chosen(options)[0], CHARACTERS)
+        chosen = format.chosen(options)[0]
+        choice = getattr(chosen, CHARACTERS)
+        fitted = chosen if isinstance(chosen, BoneOptions) and chosen.has_bones else None
+        choice = Characters.SKIN if fitted is not None and choice is Characters.AUTO else choice
         recording, lines = as_chosen(recording, choice, resolved(format.as_skin))
         for line in lines:
             warned(f"{path}: {line}")
+        if fitted is not None:
+            with about(path):
+                recording, results = with_bones(recording, fitted, progress)
+            lost_by_bones = [result.text() for result in results]
+            for line in (warning for result in results for warning in result.warnings()):
+                warned(f"{path}: {line}")
     if format.variant:
         format, recording, lines = resolved(format.variant)(format, recording, *format.chosen(options))
         for line in lines:
@@ -83,6 +96,17 @@ def write_scene(
         warned(f"{path}: {format.name} cannot store {', '.join(what)}; skipped for {', '.join(names)}")
     for target, tracks in files:
         reported(_written(replace(recording, tracks=tracks), target, format, options, warned))
+    for line in lost_by_bones:
+        reported(f"{path}: {line}")
+
+
+@contextlib.contextmanager
+def about(path: Path) -> Iterator[None]:
+    """Makes an ExportError within the block name the file."""
+    try:
+        yield
+    except ExportError as error:
+        raise ExportError(f"{path}: {error}") from error
 
 
 def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
@@ -220,7 +244,7 @@ def _compared(track: Track, node: FoundNode, keeps: Collection[str]) -> Iterator
     yield POSITIONS, node.positions, lambda number: track.living(track.positions, number)
     if "widths" in keeps and track.widths is not None and track.form is not Topology.SURFACE:
         yield "widths", node.widths, lambda number: track.living(track.widths, number)
-    if "normals" in keeps and track.form is Topology.SURFACE and track.rig is None:
+    if "normals" in keeps and track.form is Topology.SURFACE and track.rig is None and track.bones is None:
         yield "normals", node.normals, track.shading_normals
     if node.counts and track.counts is not None:
         counts = track.counts
