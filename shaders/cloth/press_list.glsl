@@ -1,11 +1,15 @@
 // Finds the particles that have one triangle in their lists.
-// Inputs: state of all particles of a group of cloths, tree over them, lists of cloth/touch_list.glsl. Outputs: how many,
-// then for each twice the number of the particle plus the place of the triangle in its list; PRESSES - 1 at most.
+// Inputs: state of all particles of a group of cloths, tree over their triangles with lists of cloth/touch_nodes.glsl,
+// particles in its leaves, lists of cloth/touch_list.glsl. Outputs: how many, then for each twice the number of the particle
+// plus the place of the triangle in its list; PRESSES - 1 at most.
 
 #include "cloth/face_ball.glsl"
 #include "cloth/tree_search.glsl"
 
 uniform usamplerBuffer u_touched;
+uniform usamplerBuffer u_lists;    // list of nodes of each triangle
+uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
+uniform usamplerBuffer u_members;  // particles by leaf
 uniform float u_reach;             // distance that counts as near [m]
 
 void run(int id) {
@@ -16,18 +20,21 @@ void run(int id) {
     int count = 0;
     uvec4 corners = texelFetch(u_corners, id);
     Ball own = face_ball(corners);
-    int node = 0;
-    float cloth = float(corners.w) + 1.0;
-    int particle = next_near(node, own, u_reach, cloth);
-    while (particle >= 0) {
-        uvec2 faces = texelFetch(u_touched, particle).xy / 4u;
-        for (int slot = 0; slot < 2; ++slot) {
-            if (faces[slot] == uint(id) && count < PRESSES - 1) {
-                ++count;
-                found[count] = uint(2 * particle + slot);
+    Search search = begun(int(texelFetch(u_lists, id).x), float(corners.w) + 1.0);
+    int leaf = next_near(search, own, u_reach);
+    while (leaf >= 0) {
+        ivec2 range = ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
+        for (int place = range.x; place < range.y; ++place) {
+            uint particle = texelFetch(u_members, place).x;
+            uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
+            for (int slot = 0; slot < 2; ++slot) {
+                if (faces[slot] == uint(id) && count < PRESSES - 1) {
+                    ++count;
+                    found[count] = 2u * particle + uint(slot);
+                }
             }
         }
-        particle = next_near(node, own, u_reach, cloth);
+        leaf = next_near(search, own, u_reach);
     }
     found[0] = uint(count);
     o_presses_0 = uvec4(found[0], found[1], found[2], found[3]);

@@ -1,12 +1,14 @@
 // Finds the triangles of other cloths that one particle may touch within a span of time: the two nearest.
-// Inputs: state of all particles of a group of cloths, tree over their triangles, cloths, pairs of cloths that meet.
+// Inputs: state of all particles of a group of cloths, tree over their triangles with lists of cloth/touch_nodes.glsl, cloths,
+// pairs of cloths that meet.
 // Outputs: for each 4 times the number of the triangle, plus 1 on the side of its normal, plus 2 if it must stay there; NONE
 // after the last.
 
 #include "cloth/face_ball.glsl"
 #include "cloth/tree_search.glsl"
 
-uniform usamplerBuffer u_owners;   // cloth of each particle, or NONE for padding
+uniform usamplerBuffer u_owners;   // cloth of each particle, or NONE for padding; its list of nodes
+uniform samplerBuffer u_places;    // rest position, number of the triangle in each position, or -1
 uniform samplerBuffer u_cloths;    // inverse mass for a share of 1 [1/kg], thickness [m], friction, 1 if it takes part
 uniform samplerBuffer u_failed;    // the last number is the step that failed, or 0
 uniform usamplerBuffer u_pairs;    // for each two cloths whether they meet
@@ -31,13 +33,15 @@ float distance_after(float time, Face face, Face motion, Ball own) {
 void run(int id) {
     Ball own = Ball(texelFetch(u_state, 2 * id).xyz, 0.0, texelFetch(u_state, 2 * id + 1).xyz);
     uint owner = texelFetch(u_owners, id).x;
+    int list = int(texelFetch(u_owners, id).y);
     vec2 distances = vec2(1e30);
     uvec2 found = uvec2(NONE);
     ivec2 clothes = ivec2(-1);
-    int node = owner != NONE && takes_part(int(owner)) ? 0 : -1;
-    float cloth = float(owner) + 1.0;
-    int number = next_near(node, own, u_reach, cloth);
-    while (number >= 0) {
+    Search search = begun(list, float(owner) + 1.0);
+    search.node = owner != NONE && takes_part(int(owner)) ? search.node : -1;
+    int node = next_near(search, own, u_reach);
+    while (node >= 0) {
+        int number = int(texelFetch(u_places, node - u_bottom).w);
         uvec4 corners = texelFetch(u_corners, number);
         int other = int(corners.w);
         Face face = face_at(corners, 0);
@@ -61,7 +65,7 @@ void run(int id) {
             clothes = first ? ivec2(other, clothes.x) : ivec2(clothes.x, other);
             found = first ? uvec2(entry, found.x) : uvec2(found.x, entry);
         }
-        number = next_near(node, own, u_reach, cloth);
+        node = next_near(search, own, min(u_reach, distances.y));
     }
     // Beside a triangle its plane tells the side only if that of the other triangle says the same.
     bool agree = all(notEqual(found, uvec2(NONE))) && ((found.x ^ found.y) & 1u) == 0u;

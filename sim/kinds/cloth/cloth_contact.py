@@ -17,15 +17,16 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
-from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.self_contact import END, BallTree, contact_tree, links_of, width
+from sinew.sim.kinds.cloth.self_contact import END, NEAR, BallTree, contact_tree, links_of, search_levels, width
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.points import FAN, first_of_level
 
 TOUCHED = record("ClothTouched", faces=(4, "u4"))
 """The triangles that a particle may touch, see shaders/cloth/touch_list.glsl."""
@@ -36,6 +37,9 @@ PRESSES = record("ClothPresses", **{f"presses_{index}": (4, "u4") for index in r
 Of more than fit, those that are first in the tree are listed; the others are pushed by the triangle, which they do not
 push.
 """
+
+MET = record("ClothMet", **{f"met_{index}": (4, "u4") for index in range(8)})
+"""The touches of the triangles around a particle, see shaders/cloth/met_list.glsl."""
 
 TOUCHES = record("ClothTouches", **{f"touch_{index}": (4, "f4") for index in range(4)})
 
@@ -72,14 +76,20 @@ class ClothContact(Owner):
         counts = [padded_count(model.particle_count) for model in models]
         firsts = [0, *np.cumsum(counts).tolist()]
         self._offsets, total = [first * CLOTH_STATE.dtype.itemsize for first in firsts], firsts[-1]
-        corners, numbers, places = _joined(models, firsts[:-1])
-        owners = np.full((total, 2), END, np.uint32)
-        owners[numbers, 0] = np.repeat(np.arange(len(models)), [model.particle_count for model in models])
-        owners[:, 1], around = _faces_around(corners[:, :3], total)
+        corners, places = _joined(models, firsts)
+        tree = contact_tree(places[corners[:, :3]].mean(axis=1))
+        lists = tree.leaves(len(corners)) // FAN ** (tree.depth - search_levels(tree.depth)[-1]) * width(NEAR)
+        first_faces, around = _faces_around(corners[:, :3], total)
+        owners = np.full((total, 4), END, np.uint32)
+        # Particles without triangles meet nothing
+        used = np.flatnonzero(np.diff(first_faces, append=len(around)) > 1)
+        faces = around[first_faces[used]] // 4
+        owners[used, 0], owners[used, 1], owners[:, 2] = corners[faces, 3], lists[faces], first_faces
+        leaves = tree.leaves(len(corners))[faces]
+        members = used[np.argsort(leaves, kind="stable")]
+        ends = np.cumsum(np.bincount(leaves, minlength=tree.leaf_count))
+        ranges = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.uint32)
         self._state = self._texels(context, CLOTH_STATE.zeros(total), "group")
-        self._owners = self._texels(context, owners, "owners", "rg32ui")
-        self._corners = self._texels(context, corners, "corners", "rgba32ui")
-        self._around = self._texels(context, around, "faces around", "r32ui")
         self._cloths = self._texels(context, np.zeros((len(models), 4), np.float32), "cloths")
         self._failed = self._texels(context, np.zeros((len(models), 4), np.float32), "failed")
         self._free = self._texels(context, np.ones(total, np.float32), "free particles", "r32f")
@@ -87,25 +97,44 @@ class ClothContact(Owner):
         meets = np.zeros((len(models), len(models)), np.uint32)
         for one, other in pairs:
             meets[one, other] = meets[other, one] = 1
-        self._pairs, self._count = self._texels(context, meets, "pairs", "r32ui"), len(models)
+        self._count = len(models)
+        self._tree = self.owns(BallTree(context, library, tree, places[corners[:, :3]].mean(axis=1), "cloth/tree_face.glsl"))
+        root = NEAR.zeros(1).view(np.uint32)
+        root[1:] = END
+        self._root = self._texels(context, root, "root", "r32ui")
+        sizes = [FAN**level for level in search_levels(tree.depth)]
+        self._near = [self._texels(context, NEAR.zeros(size), "near", "r32ui") for size in sizes]
         self._touched = self._texels(context, TOUCHED.zeros(total), "touched", "rgba32ui")
         self._presses = self._texels(context, PRESSES.zeros(len(corners)), "presses", "rgba32ui")
+        self._met = self._texels(context, MET.zeros(total), "met", "rgba32ui")
         self._touches = self._texels(context, TOUCHES.zeros(total), "touches")
-        place_of = np.zeros(total, np.intp)
-        place_of[numbers] = np.arange(len(numbers))
-        centres = places[place_of[corners[:, :3]]].mean(axis=1)
-        self._searches = [
-            self._search(library, "touch_list", self._touched, TOUCHED, centres, "tree_face", np.arange(len(corners))),
-            self._search(library, "press_list", self._presses, PRESSES, places, "tree_place", numbers),
-        ]
+        self._reads = {
+            "u_state": self._state,
+            "u_corners": self._texels(context, corners, "corners", "rgba32ui"),
+            "u_owners": self._texels(context, owners, "owners", "rgba32ui"),
+            "u_around": self._texels(context, around, "faces around", "r32ui"),
+            "u_cloths": self._cloths,
+            "u_failed": self._failed,
+            "u_free": self._free,
+            "u_pairs": self._texels(context, meets, "pairs", "r32ui"),
+            "u_tree": self._tree.nodes,
+            "u_places": self._tree.places,
+            "u_links": self._texels(context, links_of(tree), "links", "rg32ui"),
+            "u_lists": self._texels(context, lists.astype(np.uint32), "lists", "r32ui"),
+            "u_ranges": self._texels(context, ranges, "ranges", "rg32ui"),
+            "u_members": self._texels(context, members.astype(np.uint32), "members", "r32ui"),
+            "u_touched": self._touched,
+            "u_presses": self._presses,
+        }
+        self._nodes = Kernel(library, "cloth/touch_nodes.glsl", NEAR, defines={"LISTED": width(NEAR)})
+        self._touch_list = Kernel(library, "cloth/touch_list.glsl", TOUCHED, records=total)
+        defines = {"PRESSES": width(PRESSES)}
+        self._press_list = Kernel(library, "cloth/press_list.glsl", PRESSES, defines=defines, records=len(corners))
+        self._met_list = Kernel(library, "cloth/met_list.glsl", MET, defines={"LISTED": width(MET)}, records=total)
         self._touch = Kernel(library, "cloth/touch.glsl", TOUCHES, records=total)
         self._thickest = 0.0
-        textures = {
-            "u_touches": self._touches,
-            "u_presses": self._presses,
-            "u_owners": self._owners,
-            "u_around": self._around,
-        }
+        textures = {name: self._reads[name] for name in ("u_presses", "u_around")}
+        textures |= {"u_touches": self._touches, "u_met": self._met}
         self.cloths = [MetCloths(number, textures, first) for number, first in enumerate(firsts[:-1])]
 
     def set_cloths(self, settings: Sequence[ClothSettings], present: Sequence[bool]) -> None:
@@ -132,48 +161,31 @@ class ClothContact(Owner):
 
     def find(self, span: float) -> None:
         """Lists what may touch within `span` [s] of the states that were taken."""
-        common = {"u_state": self._state, "u_corners": self._corners, "u_owners": self._owners, "u_span": span}
-        for _, tree, _, _ in self._searches:
-            tree.update(common)
-        values = {
-            "u_cloths": self._cloths,
-            "u_failed": self._failed,
-            "u_pairs": self._pairs,
-            "u_cloth_count": self._count,
-            "u_margin": SUDDEN * span,
-            "u_touched": self._touched,
-            "u_reach": self._thickest + SUDDEN * span,
-        }
-        for kernel, tree, links, lists in self._searches:
-            own = {"u_tree": tree.nodes, "u_places": tree.places, "u_first_place": tree.tree.first_place}
-            own["u_links"] = links
-            for name, value in (common | values | own).items():
+        tree = self._tree.tree
+        values = {**self._reads, "u_span": span, "u_cloth_count": self._count, "u_margin": SUDDEN * span}
+        values["u_reach"] = self._thickest + SUDDEN * span
+        self._tree.update(values)
+        kernels = self._nodes, self._touch_list, self._press_list, self._met_list
+        for kernel in kernels:
+            for name, value in values.items():
                 kernel.program.set_if_active(name, value)
-            kernel.run(None, lists.buffer, lists.buffer.count)
+        above, former = self._root, 0
+        for level, near in zip(search_levels(tree.depth), self._near, strict=True):
+            bottom, ratio = first_of_level(level), FAN ** (level - former)
+            self._nodes.run(None, near.buffer, FAN**level, u_above=above, u_bottom=bottom, u_ratio=ratio)
+            above, former = near, level
+        leaf = first_of_level(tree.depth)
+        for kernel, made, bottom in (
+            (self._touch_list, self._touched, tree.first_place), (self._press_list, self._presses, leaf)
+        ):  # fmt: skip
+            kernel.run(None, made.buffer, made.buffer.count, u_above=above, u_bottom=bottom)
+        self._met_list.run(None, self._met.buffer, self._met.buffer.count)
 
     def touch(self, substep: float) -> None:
         """Computes the impulses of a substep [s] between the states that were taken."""
-        self._touch.run(
-            None, self._touches.buffer, self._touches.buffer.count,
-            u_state=self._state, u_owners=self._owners, u_corners=self._corners, u_cloths=self._cloths,
-            u_touched=self._touched, u_presses=self._presses, u_free=self._free, u_substep=substep,
-        )  # fmt: skip
-
-    def _search(
-        self,
-        library: ShaderLibrary,
-        name: str,
-        lists: TexelBuffer,
-        output: Record,
-        rest: Float64,
-        leaf: str,
-        numbers: npt.NDArray[np.intp],
-    ) -> tuple[Kernel, BallTree, TexelBuffer, TexelBuffer]:
-        """Returns a kernel that writes lists of what is near in a tree, the tree with its links, and the lists."""
-        tree = self.owns(BallTree(library.context, library, contact_tree(rest), rest, f"cloth/{leaf}.glsl", numbers))
-        defines = {"PRESSES": width(PRESSES)}
-        kernel = Kernel(library, f"cloth/{name}.glsl", output, defines=defines, records=lists.buffer.count)
-        return kernel, tree, self._texels(library.context, links_of(tree.tree), "links", "rg32ui"), lists
+        for name, value in self._reads.items():
+            self._touch.program.set_if_active(name, value)
+        self._touch.run(None, self._touches.buffer, self._touches.buffer.count, u_substep=substep)
 
     def _texels(
         self, context: Context, data: npt.NDArray[np.generic], name: str, pixels: str = "rgba32f"
@@ -181,16 +193,15 @@ class ClothContact(Owner):
         return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))
 
 
-def _joined(
-    models: Sequence[ClothModel], firsts: Sequence[int]
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.intp], Float64]:
-    """Returns corners and cloth of the triangles (F, 4), numbers of the particles (P,) and their rest positions [m]."""
+def _joined(models: Sequence[ClothModel], firsts: Sequence[int]) -> tuple[npt.NDArray[np.uint32], Float64]:
+    """Returns corners and cloth of the triangles (F, 4), and the places of the particles in the tree [m]."""
     apart = np.array([_SPREAD * sum(model.extent for model in models), 0.0, 0.0])
-    each = list(enumerate(zip(models, firsts, strict=True)))
+    each = list(enumerate(zip(models, firsts, strict=False)))
     corners = [np.insert(model.faces + np.uint32(first), 3, cloth, axis=1) for cloth, (model, first) in each]
-    numbers = [np.arange(first, first + model.particle_count) for _, (model, first) in each]
-    places = [model.positions + cloth * apart for cloth, (model, _) in each]
-    return np.concatenate(corners), np.concatenate(numbers), np.concatenate(places)
+    places = np.zeros((firsts[-1], 3))
+    for cloth, (model, first) in each:
+        places[first : first + model.particle_count] = model.positions + cloth * apart
+    return np.concatenate(corners), places
 
 
 def _faces_around(corners: npt.NDArray[np.uint32], count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:

@@ -83,6 +83,9 @@ def contact_tree(positions: Float64) -> ContactTree:
     return ContactTree(order, depth, leaf_size)
 
 
+LEVELS = 3
+"""Levels of inner nodes above the lowest that a pass writes."""
+
 NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Node of the tree: centre, radius [m] | velocity [m/s], 0."""
 
@@ -102,13 +105,17 @@ def links_of(tree: ContactTree) -> npt.NDArray[np.uint32]:
     return np.concatenate(found)
 
 
+def search_levels(depth: int) -> list[int]:
+    """Returns the levels that get lists of near nodes, of which each is found from the one before; at least one."""
+    return list(range(depth % LEVELS or min(depth, LEVELS), depth + 1, LEVELS))
+
+
 class BallTree(Owner):
     """The spheres of a tree around particles, or faces, that move for a span of time.
 
     Args:
         rest: Rest positions from which the tree was built [m], shape (N, 3).
         leaf: Kernel that writes the lowest nodes, from `u_state` and `u_places`.
-        numbers: Of a tree over several cloths: in the state of all, shape (N,).
 
     Attributes:
         nodes: Records of `NODE`.
@@ -116,25 +123,16 @@ class BallTree(Owner):
     """
 
     def __init__(
-        self,
-        context: Context,
-        library: ShaderLibrary,
-        tree: ContactTree,
-        rest: Float64,
-        leaf: str,
-        numbers: npt.NDArray[np.intp] | None = None,
+        self, context: Context, library: ShaderLibrary, tree: ContactTree, rest: Float64, leaf: str
     ) -> None:
         self.tree = tree
         places = np.zeros((len(tree.order), 4), np.float32)
         places[:, :3], places[:, 3] = rest[tree.order], tree.order
-        if numbers is not None:
-            places[:, 3] = np.where(tree.order == EMPTY, EMPTY, numbers[tree.order])
         self.places = self.owns(TexelBuffer(context, places.ravel(), usage="copy", label="cloth places"))
         self.nodes = self.owns(TexelBuffer(context, NODE.zeros(tree.node_count), usage="copy", label="cloth tree"))
         self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
-        defines = {"SEVERAL": True} if numbers is not None else {}
-        self._leaf = Kernel(library, leaf, NODE, defines=defines)
-        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines=defines)
+        self._leaf = Kernel(library, leaf, NODE)
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines={"FAN": FAN})
 
     def update(self, uniforms: Mapping[str, object]) -> None:
         """Moves the spheres, from the leaves up to the root."""
@@ -143,14 +141,16 @@ class BallTree(Owner):
             for name, value in uniforms.items():
                 kernel.program.set_if_active(name, value)
         self._leaf.program["u_places"], self._node.program["u_tree"] = self.places, self.nodes
-        self._write_level(self._leaf, tree.first_place, len(tree.order))
-        child, children = tree.first_place, tree.leaf_size
-        for level in range(tree.depth, -1, -1):
-            first = first_of_level(level)
-            self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
+        self._write(self._leaf, tree.first_place, len(tree.order))
+        child, children, lowest, highest = tree.first_place, tree.leaf_size, tree.depth, tree.depth
+        while lowest >= 0:
+            first, low = first_of_level(highest), first_of_level(lowest)
+            values = {"u_first": first, "u_lowest": low, "u_first_child": child, "u_children": children}
+            self._write(self._node, first, first_of_level(lowest + 1) - first, **values)
             child, children = first, FAN
+            lowest, highest = highest - 1, max(highest - LEVELS, 0)
 
-    def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
+    def _write(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
         kernel.run(None, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self.nodes.buffer, count * size, target_offset=first * size)
