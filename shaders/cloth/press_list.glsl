@@ -3,11 +3,10 @@
 // particles in its leaves, lists of cloth/touch_list.glsl. Outputs: how many, then for each twice the number of the particle
 // plus the place of the triangle in its list; PRESSES - 1 at most.
 
-#include "cloth/face_ball.glsl"
 #include "cloth/tree_search.glsl"
 
 uniform usamplerBuffer u_touched;
-uniform usamplerBuffer u_lists;    // list of nodes of each triangle
+uniform usamplerBuffer u_lists;    // list of nodes of each triangle, its place in the tree, its cloth
 uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
 uniform usamplerBuffer u_members;  // particles by leaf
 uniform float u_reach;             // distance that counts as near [m]
@@ -18,23 +17,24 @@ void run(int id) {
         found[i] = 0u;
     }
     int count = 0;
-    uvec4 corners = texelFetch(u_corners, id);
-    Ball own = face_ball(corners);
-    Search search = begun(int(texelFetch(u_lists, id).x), float(corners.w) + 1.0);
-    int leaf = next_near(search, own, u_reach);
-    while (leaf >= 0) {
-        ivec2 range = ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
-        for (int place = range.x; place < range.y; ++place) {
-            uint particle = texelFetch(u_members, place).x;
-            uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
-            for (int slot = 0; slot < 2; ++slot) {
-                if (faces[slot] == uint(id) && count < PRESSES - 1) {
-                    ++count;
-                    found[count] = 2u * particle + uint(slot);
-                }
-            }
+    uvec4 place = texelFetch(u_lists, id);
+    Box own = box_at(int(place.y));
+    Search search = begun(int(place.x), place.z);
+    ivec2 range = ivec2(0);
+    while (search.node >= 0 || range.x < range.y) {
+        bool goes_on = range.x < range.y;
+        uint particle = texelFetch(u_members, range.x).x;
+        uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
+        uint slot = faces.x == uint(id) ? 0u : 1u;
+        if (goes_on && (faces.x == uint(id) || faces.y == uint(id)) && count < PRESSES - 1) {
+            ++count;
+            found[count] = 2u * particle + slot;
         }
-        leaf = next_near(search, own, u_reach);
+        ++range.x;
+        while (search.node >= 0 && range.x >= range.y) {
+            int leaf = visited(search, own, u_reach);
+            range = leaf < 0 ? ivec2(0) : ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
+        }
     }
     found[0] = uint(count);
     o_presses_0 = uvec4(found[0], found[1], found[2], found[3]);

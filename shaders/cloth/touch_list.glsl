@@ -4,7 +4,7 @@
 // Outputs: for each 4 times the number of the triangle, plus 1 on the side of its normal, plus 2 if it must stay there; NONE
 // after the last.
 
-#include "cloth/face_ball.glsl"
+#include "cloth/face.glsl"
 #include "cloth/tree_search.glsl"
 
 uniform usamplerBuffer u_owners;   // cloth of each particle, or NONE for padding; its list of nodes
@@ -13,6 +13,7 @@ uniform samplerBuffer u_cloths;    // inverse mass for a share of 1 [1/kg], thic
 uniform samplerBuffer u_failed;    // the last number is the step that failed, or 0
 uniform usamplerBuffer u_pairs;    // for each two cloths whether they meet
 uniform int u_cloth_count;
+uniform float u_span;              // [s]
 uniform float u_reach;             // largest distance that counts as near [m]
 uniform float u_margin;            // distance beyond the thickness that counts as near [m]
 
@@ -22,41 +23,47 @@ bool takes_part(int cloth) {
     return texelFetch(u_cloths, cloth).w > 0.0 && texelFetch(u_failed, cloth).w == 0.0;
 }
 
-float distance_after(float time, Face face, Face motion, Ball own) {
+float distance_after(float time, Face face, Face motion, vec3 place, vec3 velocity) {
     Face then = Face(
         face.first + time * motion.first, face.second + time * motion.second, face.third + time * motion.third
     );
-    vec3 point = own.centre + time * own.velocity;
+    vec3 point = place + time * velocity;
     return distance(point, face_point(then, nearest_weights(then, point)));
 }
 
 void run(int id) {
-    Ball own = Ball(texelFetch(u_state, 2 * id).xyz, 0.0, texelFetch(u_state, 2 * id + 1).xyz);
+    vec3 here = texelFetch(u_state, 2 * id).xyz;
+    vec3 velocity = texelFetch(u_state, 2 * id + 1).xyz;
+    vec3 there = here + u_span * velocity;
+    Box own = Box(here, here, there, there);
     uint owner = texelFetch(u_owners, id).x;
     int list = int(texelFetch(u_owners, id).y);
     vec2 distances = vec2(1e30);
     uvec2 found = uvec2(NONE);
     ivec2 clothes = ivec2(-1);
-    Search search = begun(list, float(owner) + 1.0);
+    Search search = begun(list, owner);
     search.node = owner != NONE && takes_part(int(owner)) ? search.node : -1;
-    int node = next_near(search, own, u_reach);
-    while (node >= 0) {
-        int number = int(texelFetch(u_places, node - u_bottom).w);
+    while (search.node >= 0) {
+        int node = -1;
+        while (search.node >= 0 && node < 0) {
+            node = visited(search, own, min(u_reach, distances.y));
+        }
+        int number = node < 0 ? 0 : int(texelFetch(u_places, node - u_bottom).w);
         uvec4 corners = texelFetch(u_corners, number);
         int other = int(corners.w);
         Face face = face_at(corners, 0);
         Face motion = face_at(corners, 1);
-        vec3 weights = nearest_weights(face, own.centre);
-        float far = distance(own.centre, face_point(face, weights));
+        vec3 weights = nearest_weights(face, here);
+        float far = distance(here, face_point(face, weights));
         // When it meets the plane of the triangle, or at the end
         vec3 area = face_area(face);
-        float height = dot(own.centre - face.first, area);
-        float approach = -dot(own.velocity - face_point(motion, vec3(1.0 / 3.0)), area);
+        float height = dot(here - face.first, area);
+        float approach = -dot(velocity - face_point(motion, vec3(1.0 / 3.0)), area);
         float meeting = approach * height > 0.0 ? min(height / approach, u_span) : u_span;
-        far = min(far, distance_after(meeting, face, motion, own));
+        far = min(far, distance_after(meeting, face, motion, here, velocity));
         float clearance = 0.5 * (texelFetch(u_cloths, int(owner)).y + texelFetch(u_cloths, other).y);
         float near = clearance + u_margin;
-        bool meets = texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u && takes_part(other);
+        bool meets = node >= 0 && texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u && takes_part(other);
         if (meets && clearance > 0.0 && far < near && far < distances.y) {
             bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;
             uint entry = 4u * uint(number) + (height >= 0.0 ? 1u : 0u) + (inside ? 2u : 0u);
@@ -65,7 +72,6 @@ void run(int id) {
             clothes = first ? ivec2(other, clothes.x) : ivec2(clothes.x, other);
             found = first ? uvec2(entry, found.x) : uvec2(found.x, entry);
         }
-        node = next_near(search, own, min(u_reach, distances.y));
     }
     // Beside a triangle its plane tells the side only if that of the other triangle says the same.
     bool agree = all(notEqual(found, uvec2(NONE))) && ((found.x ^ found.y) & 1u) == 0u;

@@ -2,7 +2,6 @@
 // Inputs: the tree, the same lists of a level above. Outputs: numbers of nodes, fewer than LISTED, END after the last; if
 // there are more, the list of the node above.
 
-#include "cloth/tree.glsl"
 #include "cloth/tree_search.glsl"
 
 uniform int u_ratio;               // nodes of this level below one of the level above
@@ -14,17 +13,16 @@ void run(int id) {
         found[i] = END;
     }
     int above = id / u_ratio * LISTED;
-    Ball own = ball_at(u_bottom + id);
-    float cloth = texelFetch(u_tree, 2 * (u_bottom + id) + 1).w;
-    Search search = begun(above, cloth > 0.0 ? cloth : -1.0);
+    Box own = box_at(u_bottom + id);
+    uint cloth = texelFetch(u_links, u_bottom + id).z;
+    Search search = begun(above, cloth < END ? cloth : END - 1u);
     int count = 0;
-    int node = next_near(search, own, u_reach);
-    while (node >= 0) {
-        if (count < LISTED - 1) {
+    while (search.node >= 0) {
+        int node = visited(search, own, u_reach);
+        if (node >= 0 && count < LISTED) {
             found[count] = uint(node);
+            ++count;
         }
-        ++count;
-        node = next_near(search, own, u_reach);
     }
     for (int i = 0; i < (count < LISTED ? 0 : LISTED); ++i) {
         found[i] = texelFetch(u_above, above + i).x;

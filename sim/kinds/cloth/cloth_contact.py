@@ -21,12 +21,12 @@ from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE
+from sinew.sim.kinds.cloth.face_tree import FaceTree
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.self_contact import END, NEAR, BallTree, contact_tree, links_of, search_levels, width
+from sinew.sim.kinds.cloth.self_contact import END, width
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.maths.arrays import Float64
-from sinew.sim.maths.points import FAN, first_of_level
 
 TOUCHED = record("ClothTouched", faces=(4, "u4"))
 """The triangles that a particle may touch, see shaders/cloth/touch_list.glsl."""
@@ -40,6 +40,9 @@ push.
 
 MET = record("ClothMet", **{f"met_{index}": (4, "u4") for index in range(8)})
 """The touches of the triangles around a particle, see shaders/cloth/met_list.glsl."""
+
+PAIRS = record("ClothPairs", **{f"pair_{index}": (4, "u4") for index in range(6)})
+"""The two triangles of `TOUCHED` in a step, see shaders/cloth/touch_pair.glsl."""
 
 TOUCHES = record("ClothTouches", **{f"touch_{index}": (4, "f4") for index in range(4)})
 
@@ -77,18 +80,18 @@ class ClothContact(Owner):
         firsts = [0, *np.cumsum(counts).tolist()]
         self._offsets, total = [first * CLOTH_STATE.dtype.itemsize for first in firsts], firsts[-1]
         corners, places = _joined(models, firsts)
-        tree = contact_tree(places[corners[:, :3]].mean(axis=1))
-        lists = tree.leaves(len(corners)) // FAN ** (tree.depth - search_levels(tree.depth)[-1]) * width(NEAR)
+        tree = self._tree = self.owns(FaceTree(context, library, corners, places))
+        leaves, lists, nodes = tree.of_faces()
         first_faces, around = _faces_around(corners[:, :3], total)
+        # Particles without triangles meet nothing; the others are in a leaf with one of theirs.
         owners = np.full((total, 4), END, np.uint32)
-        # Particles without triangles meet nothing
         used = np.flatnonzero(np.diff(first_faces, append=len(around)) > 1)
         faces = around[first_faces[used]] // 4
         owners[used, 0], owners[used, 1], owners[:, 2] = corners[faces, 3], lists[faces], first_faces
-        leaves = tree.leaves(len(corners))[faces]
-        members = used[np.argsort(leaves, kind="stable")]
-        ends = np.cumsum(np.bincount(leaves, minlength=tree.leaf_count))
-        ranges = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.uint32)
+        members = used[np.argsort(leaves[faces], kind="stable")]
+        ends = np.cumsum(np.bincount(leaves[faces], minlength=tree.leaf_count))
+        ranges = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
+        lists = np.column_stack([lists, nodes, corners[:, 3], np.zeros_like(nodes)])
         self._state = self._texels(context, CLOTH_STATE.zeros(total), "group")
         self._cloths = self._texels(context, np.zeros((len(models), 4), np.float32), "cloths")
         self._failed = self._texels(context, np.zeros((len(models), 4), np.float32), "failed")
@@ -98,15 +101,10 @@ class ClothContact(Owner):
         for one, other in pairs:
             meets[one, other] = meets[other, one] = 1
         self._count = len(models)
-        self._tree = self.owns(BallTree(context, library, tree, places[corners[:, :3]].mean(axis=1), "cloth/tree_face.glsl"))
-        root = NEAR.zeros(1).view(np.uint32)
-        root[1:] = END
-        self._root = self._texels(context, root, "root", "r32ui")
-        sizes = [FAN**level for level in search_levels(tree.depth)]
-        self._near = [self._texels(context, NEAR.zeros(size), "near", "r32ui") for size in sizes]
         self._touched = self._texels(context, TOUCHED.zeros(total), "touched", "rgba32ui")
         self._presses = self._texels(context, PRESSES.zeros(len(corners)), "presses", "rgba32ui")
         self._met = self._texels(context, MET.zeros(total), "met", "rgba32ui")
+        self._pairs = self._texels(context, PAIRS.zeros(total), "touch pairs", "rgba32ui")
         self._touches = self._texels(context, TOUCHES.zeros(total), "touches")
         self._reads = {
             "u_state": self._state,
@@ -117,20 +115,18 @@ class ClothContact(Owner):
             "u_failed": self._failed,
             "u_free": self._free,
             "u_pairs": self._texels(context, meets, "pairs", "r32ui"),
-            "u_tree": self._tree.nodes,
-            "u_places": self._tree.places,
-            "u_links": self._texels(context, links_of(tree), "links", "rg32ui"),
-            "u_lists": self._texels(context, lists.astype(np.uint32), "lists", "r32ui"),
-            "u_ranges": self._texels(context, ranges, "ranges", "rg32ui"),
+            "u_lists": self._texels(context, lists.astype(np.uint32), "lists", "rgba32ui"),
+            "u_ranges": self._texels(context, ranges.astype(np.uint32), "ranges", "rg32ui"),
             "u_members": self._texels(context, members.astype(np.uint32), "members", "r32ui"),
             "u_touched": self._touched,
             "u_presses": self._presses,
+            "u_touch_pairs": self._pairs,
         }
-        self._nodes = Kernel(library, "cloth/touch_nodes.glsl", NEAR, defines={"LISTED": width(NEAR)})
         self._touch_list = Kernel(library, "cloth/touch_list.glsl", TOUCHED, records=total)
         defines = {"PRESSES": width(PRESSES)}
         self._press_list = Kernel(library, "cloth/press_list.glsl", PRESSES, defines=defines, records=len(corners))
         self._met_list = Kernel(library, "cloth/met_list.glsl", MET, defines={"LISTED": width(MET)}, records=total)
+        self._touch_pair = Kernel(library, "cloth/touch_pair.glsl", PAIRS, records=total)
         self._touch = Kernel(library, "cloth/touch.glsl", TOUCHES, records=total)
         self._thickest = 0.0
         textures = {name: self._reads[name] for name in ("u_presses", "u_around")}
@@ -161,25 +157,18 @@ class ClothContact(Owner):
 
     def find(self, span: float) -> None:
         """Lists what may touch within `span` [s] of the states that were taken."""
-        tree = self._tree.tree
-        values = {**self._reads, "u_span": span, "u_cloth_count": self._count, "u_margin": SUDDEN * span}
-        values["u_reach"] = self._thickest + SUDDEN * span
-        self._tree.update(values)
-        kernels = self._nodes, self._touch_list, self._press_list, self._met_list
-        for kernel in kernels:
+        tree, reach = self._tree, self._thickest + SUDDEN * span
+        values = {**self._reads, "u_span": span}
+        tree.update(values, reach)
+        values |= {**tree.reads, "u_above": tree.lists, "u_cloth_count": self._count}
+        values |= {"u_margin": SUDDEN * span, "u_reach": reach}
+        for kernel in (self._touch_list, self._press_list, self._met_list, self._touch_pair):
             for name, value in values.items():
                 kernel.program.set_if_active(name, value)
-        above, former = self._root, 0
-        for level, near in zip(search_levels(tree.depth), self._near, strict=True):
-            bottom, ratio = first_of_level(level), FAN ** (level - former)
-            self._nodes.run(None, near.buffer, FAN**level, u_above=above, u_bottom=bottom, u_ratio=ratio)
-            above, former = near, level
-        leaf = first_of_level(tree.depth)
-        for kernel, made, bottom in (
-            (self._touch_list, self._touched, tree.first_place), (self._press_list, self._presses, leaf)
-        ):  # fmt: skip
-            kernel.run(None, made.buffer, made.buffer.count, u_above=above, u_bottom=bottom)
+        self._touch_list.run(None, self._touched.buffer, self._touched.buffer.count, u_bottom=tree.first_place)
+        self._press_list.run(None, self._presses.buffer, self._presses.buffer.count, u_bottom=tree.first_leaf)
         self._met_list.run(None, self._met.buffer, self._met.buffer.count)
+        self._touch_pair.run(None, self._pairs.buffer, self._pairs.buffer.count)
 
     def touch(self, substep: float) -> None:
         """Computes the impulses of a substep [s] between the states that were taken."""

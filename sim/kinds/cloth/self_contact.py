@@ -83,31 +83,8 @@ def contact_tree(positions: Float64) -> ContactTree:
     return ContactTree(order, depth, leaf_size)
 
 
-LEVELS = 3
-"""Levels of inner nodes above the lowest that a pass writes."""
-
 NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Node of the tree: centre, radius [m] | velocity [m/s], 0."""
-
-
-def links_of(tree: ContactTree) -> npt.NDArray[np.uint32]:
-    """Returns, for each node, its first child, and the node after all below it; `END` without one."""
-    after = np.array([END], np.uint32)
-    found = []
-    for level in range(tree.depth + 2):
-        first, width = first_of_level(level), FAN if level <= tree.depth else tree.leaf_size
-        numbers = np.arange(len(after) if level == 0 else len(after) * width)
-        if level:
-            after = np.where(numbers % width == width - 1, np.repeat(after, width), first + numbers + 1)
-        children = FAN if level < tree.depth else tree.leaf_size
-        below = first_of_level(level + 1) + children * numbers if level <= tree.depth else np.full(len(numbers), END)
-        found.append(np.stack([below, after], axis=1).astype(np.uint32))
-    return np.concatenate(found)
-
-
-def search_levels(depth: int) -> list[int]:
-    """Returns the levels that get lists of near nodes, of which each is found from the one before; at least one."""
-    return list(range(depth % LEVELS or min(depth, LEVELS), depth + 1, LEVELS))
 
 
 class BallTree(Owner):
@@ -132,7 +109,7 @@ class BallTree(Owner):
         self.nodes = self.owns(TexelBuffer(context, NODE.zeros(tree.node_count), usage="copy", label="cloth tree"))
         self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
         self._leaf = Kernel(library, leaf, NODE)
-        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines={"FAN": FAN})
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
 
     def update(self, uniforms: Mapping[str, object]) -> None:
         """Moves the spheres, from the leaves up to the root."""
@@ -141,16 +118,14 @@ class BallTree(Owner):
             for name, value in uniforms.items():
                 kernel.program.set_if_active(name, value)
         self._leaf.program["u_places"], self._node.program["u_tree"] = self.places, self.nodes
-        self._write(self._leaf, tree.first_place, len(tree.order))
-        child, children, lowest, highest = tree.first_place, tree.leaf_size, tree.depth, tree.depth
-        while lowest >= 0:
-            first, low = first_of_level(highest), first_of_level(lowest)
-            values = {"u_first": first, "u_lowest": low, "u_first_child": child, "u_children": children}
-            self._write(self._node, first, first_of_level(lowest + 1) - first, **values)
+        self._write_level(self._leaf, tree.first_place, len(tree.order))
+        child, children = tree.first_place, tree.leaf_size
+        for level in range(tree.depth, -1, -1):
+            first = first_of_level(level)
+            self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
             child, children = first, FAN
-            lowest, highest = highest - 1, max(highest - LEVELS, 0)
 
-    def _write(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
+    def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
         kernel.run(None, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self.nodes.buffer, count * size, target_offset=first * size)

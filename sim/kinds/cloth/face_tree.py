@@ -1,0 +1,138 @@
+"""A tree of boxes around the triangles of several cloths, and lists of what is near in it.
+
+The order of the tree never changes: once a step the boxes follow the triangles from the bottom up, and from the root
+down nodes list those of other cloths that come near, among what is near to a node above.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.record import record
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.cloth.self_contact import EMPTY, END, NEAR, ContactTree, contact_tree, width
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.points import FAN, first_of_level
+
+BOX = record("ClothBox", box_0=(4, "f4"), box_1=(4, "f4"), box_2=(4, "f4"))
+"""Boxes of a node at the start of a step and at its end, see shaders/cloth/tree_search.glsl."""
+
+LEVELS = 3
+"""Levels of inner nodes, above the lowest, whose boxes a pass makes."""
+
+STRIDE = 2
+"""Levels between two with lists."""
+
+
+class FaceTree(Owner):
+    """The tree.
+
+    Args:
+        corners: Particles at the corners of each triangle, and its cloth, shape (F, 4).
+        places: Of all particles, so that parts that are near in a fabric are near in the tree [m], shape (P, 3).
+
+    Attributes:
+        reads: Textures of shaders/cloth/tree_search.glsl, and "u_places": rest position and number of each place.
+        lists: Lists of near nodes, of the newest `update`.
+        first_place, first_leaf: Nodes that are the first place of a triangle, and the first leaf.
+    """
+
+    def __init__(
+        self, context: Context, library: ShaderLibrary, corners: npt.NDArray[np.uint32], places: Float64
+    ) -> None:
+        centres = places[corners[:, :3]].mean(axis=1)
+        tree = self._tree = contact_tree(centres)
+        self.first_place, self.first_leaf = tree.first_place, first_of_level(tree.depth)
+        texels = np.zeros((len(tree.order), 4), np.float32)
+        texels[:, :3], texels[:, 3] = centres[tree.order], tree.order
+        self._boxes = self._texels(context, BOX.zeros(tree.node_count), "boxes")
+        self._level = self.owns(Buffer(context, BOX.zeros(len(tree.order)), usage="copy", label="cloth level"))
+        self.reads = {
+            "u_boxes": self._boxes,
+            "u_places": self._texels(context, texels.ravel(), "places"),
+            "u_links": self._texels(context, links_of(tree, corners[:, 3]), "links", "rgba32ui"),
+        }
+        # The lists of each level, from that of the root on
+        root = NEAR.zeros(1).view(np.uint32)
+        root[1:] = END
+        self._levels = [0, *range(tree.depth % STRIDE or STRIDE, tree.depth + 1, STRIDE)]
+        counts = [FAN**level for level in self._levels[1:]]
+        self._lists = [self._texels(context, root, "root", "r32ui")]
+        self._lists += [self._texels(context, NEAR.zeros(count), "near", "r32ui") for count in counts]
+        self.lists = self._lists[-1]
+        self._leaf = Kernel(library, "cloth/tree_box.glsl", BOX)
+        self._inner = Kernel(library, "cloth/tree_box.glsl", BOX, defines={"INNER": True, "FAN": FAN})
+        self._near = Kernel(library, "cloth/touch_nodes.glsl", NEAR, defines={"LISTED": width(NEAR)})
+
+    def of_faces(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Returns the leaf of each triangle, the first entry of its list of nodes, and its place in the tree."""
+        tree = self._tree
+        held = np.flatnonzero(tree.order != EMPTY)
+        places = np.empty(len(held), np.int32)
+        places[tree.order[held]] = held
+        leaves = places // tree.leaf_size
+        lists = leaves // FAN ** (tree.depth - self._levels[-1]) * width(NEAR)
+        return leaves, lists, tree.first_place + places
+
+    @property
+    def leaf_count(self) -> int:
+        return self._tree.leaf_count
+
+    def update(self, uniforms: Mapping[str, object], reach: float) -> None:
+        """Moves the boxes, and finds what comes nearer than `reach` [m]."""
+        tree, reads = self._tree, {**uniforms, **self.reads, "u_reach": reach}
+        for kernel in (self._leaf, self._inner, self._near):
+            for name, value in reads.items():
+                kernel.program.set_if_active(name, value)
+        self._write(self._leaf, tree.first_place, len(tree.order))
+        child, children, lowest, highest = tree.first_place, tree.leaf_size, tree.depth, tree.depth
+        while lowest >= 0:
+            first, low = first_of_level(highest), first_of_level(lowest)
+            values = {"u_first": first, "u_lowest": low, "u_first_child": child, "u_children": children}
+            self._write(self._inner, first, first_of_level(lowest + 1) - first, **values)
+            child, children = first, FAN
+            lowest, highest = highest - 1, max(highest - LEVELS, 0)
+        for above, former, level, lists in zip(self._lists, self._levels, self._levels[1:], self._lists[1:], strict=False):
+            ratio = FAN ** (level - former)
+            self._near.run(None, lists.buffer, FAN**level, u_above=above, u_bottom=first_of_level(level), u_ratio=ratio)
+
+    def _write(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
+        kernel.run(None, self._level, count, **uniforms)
+        size = BOX.dtype.itemsize
+        self._level.copy_to(self._boxes.buffer, count * size, target_offset=first * size)
+
+    def _texels(
+        self, context: Context, data: npt.NDArray[np.generic], name: str, pixels: str = "rgba32f"
+    ) -> TexelBuffer:
+        return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))
+
+
+def links_of(tree: ContactTree, cloths: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Returns of each node its first child, the node after all below it, and the cloth of all below; `END` without one."""
+    after = np.array([END], np.uint32)
+    links = []
+    for level in range(tree.depth + 2):
+        first, width_ = first_of_level(level), FAN if level <= tree.depth else tree.leaf_size
+        numbers = np.arange(len(after) if level == 0 else len(after) * width_)
+        if level:
+            after = np.where(numbers % width_ == width_ - 1, np.repeat(after, width_), first + numbers + 1)
+        children = FAN if level < tree.depth else tree.leaf_size
+        below = first_of_level(level + 1) + children * numbers if level <= tree.depth else np.full(len(numbers), END)
+        links.append(np.stack([below, after], axis=1).astype(np.uint32))
+    # Without a triangle any cloth
+    least = np.where(tree.order == EMPTY, END, cloths[tree.order])
+    most = np.where(tree.order == EMPTY, 0, cloths[tree.order])
+    owners = [least]
+    children = tree.leaf_size
+    while len(owners) <= tree.depth + 1:
+        least, most = least.reshape(-1, children).min(axis=1), most.reshape(-1, children).max(axis=1)
+        owners.insert(0, np.where(least == most, most, END))
+        children = FAN
+    own = np.concatenate(owners).astype(np.uint32)
+    return np.column_stack([np.concatenate(links), own, np.zeros_like(own)])
