@@ -76,3 +76,13 @@ vec3 nearest_weights(Face face, vec3 point) {
     float third = min(safe_part(third_area, whole), 1.0 - second);
     return vec3(1.0 - second - third, second, third);
 }
+
+// Half of the distance beyond the clearance that counts as near [m]: within a step a speed [m/s] may change by itself, but at
+// least and at most so much.
+float margin(float speed, float span) {
+    return 0.5 * span * clamp(speed, 0.15, 0.6);
+}
+
+float face_margin(Face motion, float span) {
+    return margin(max(length(motion.first), max(length(motion.second), length(motion.third))), span);
+}

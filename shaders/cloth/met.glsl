@@ -14,9 +14,11 @@ const uint MANY = 0xffffffffu;
 void take_touch(uint entry, inout vec3 impulse, inout vec3 shift) {
     int record = 2 * int(entry / 4u);
     uint corner = entry % 4u;
+    record = entry == MANY ? 0 : record;
     vec4 first = texelFetch(u_touches, record);
     vec4 second = texelFetch(u_touches, record + 1);
     float weight = corner == 0u ? 1.0 - first.w - second.w : (corner == 1u ? first.w : second.w);
+    weight = entry == MANY ? 0.0 : weight;
     impulse -= weight * first.xyz;
     shift -= weight * second.xyz;
 }
@@ -31,8 +33,13 @@ void met_contact(int id, out vec3 impulse, out vec3 shift) {
     }
     uvec2 head = texelFetch(u_met, 8 * own).xy;
     int count = head.x == MANY ? 0 : int(head.x) + 2;
-    for (int i = 2; i < count; ++i) {
-        take_touch(texelFetch(u_met, 8 * own + i / 4)[i % 4], impulse, shift);
+    for (int i = 0; i < count; i += 4) {
+        uvec4 entries = texelFetch(u_met, 8 * own + i / 4);
+        entries.xy = i == 0 ? uvec2(MANY) : entries.xy;
+        take_touch(entries.x, impulse, shift);
+        take_touch(entries.y, impulse, shift);
+        take_touch(entries.z, impulse, shift);
+        take_touch(entries.w, impulse, shift);
     }
     int at = int(head.y);
     uint face = head.x == MANY ? texelFetch(u_around, at).x : MANY;

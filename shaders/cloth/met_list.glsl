@@ -12,7 +12,7 @@ const uint MANY = 0xffffffffu;     // also the end
 void run(int id) {
     uint found[LISTED];
     for (int i = 0; i < LISTED; ++i) {
-        found[i] = 0u;
+        found[i] = MANY;
     }
     int count = 2;
     uint first = texelFetch(u_owners, id).z;

@@ -9,7 +9,7 @@ uniform usamplerBuffer u_touched;
 uniform usamplerBuffer u_lists;    // list of nodes of each triangle, its place in the tree, its cloth
 uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
 uniform usamplerBuffer u_members;  // particles by leaf
-uniform float u_reach;             // distance that counts as near [m]
+uniform float u_reach;             // largest clearance [m]
 
 void run(int id) {
     uint found[PRESSES];

@@ -14,8 +14,7 @@ uniform samplerBuffer u_failed;    // the last number is the step that failed, o
 uniform usamplerBuffer u_pairs;    // for each two cloths whether they meet
 uniform int u_cloth_count;
 uniform float u_span;              // [s]
-uniform float u_reach;             // largest distance that counts as near [m]
-uniform float u_margin;            // distance beyond the thickness that counts as near [m]
+uniform float u_reach;             // largest clearance [m]
 
 const uint NONE = 0xffffffffu;
 
@@ -35,6 +34,7 @@ void run(int id) {
     vec3 here = texelFetch(u_state, 2 * id).xyz;
     vec3 velocity = texelFetch(u_state, 2 * id + 1).xyz;
     vec3 there = here + u_span * velocity;
+    float own_margin = margin(length(velocity), u_span);
     Box own = Box(here, here, there, there);
     uint owner = texelFetch(u_owners, id).x;
     int list = int(texelFetch(u_owners, id).y);
@@ -46,7 +46,7 @@ void run(int id) {
     while (search.node >= 0) {
         int node = -1;
         while (search.node >= 0 && node < 0) {
-            node = visited(search, own, min(u_reach, distances.y));
+            node = visited(search, own, min(u_reach + own_margin, distances.y - margin(0.0, u_span)));
         }
         int number = node < 0 ? 0 : int(texelFetch(u_places, node - u_bottom).w);
         uvec4 corners = texelFetch(u_corners, number);
@@ -62,7 +62,7 @@ void run(int id) {
         float meeting = approach * height > 0.0 ? min(height / approach, u_span) : u_span;
         far = min(far, distance_after(meeting, face, motion, here, velocity));
         float clearance = 0.5 * (texelFetch(u_cloths, int(owner)).y + texelFetch(u_cloths, other).y);
-        float near = clearance + u_margin;
+        float near = clearance + own_margin + face_margin(motion, u_span);
         bool meets = node >= 0 && texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u && takes_part(other);
         if (meets && clearance > 0.0 && far < near && far < distances.y) {
             bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;

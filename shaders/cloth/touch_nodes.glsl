@@ -1,21 +1,20 @@
 // Finds the nodes of a level of a tree over several cloths that may touch one node of it and are of other cloths.
-// Inputs: the tree, the same lists of a level above. Outputs: numbers of nodes, fewer than LISTED, END after the last; if
-// there are more, the list of the node above.
+// Inputs: the tree, the same lists of a level above. Outputs: numbers of nodes, fewer than LISTED, END after the last; the
+// root if there are more.
 
 #include "cloth/tree_search.glsl"
 
 uniform int u_ratio;               // nodes of this level below one of the level above
-uniform float u_reach;             // distance that counts as near [m]
+uniform float u_reach;             // largest clearance [m]
 
 void run(int id) {
     uint found[LISTED];
     for (int i = 0; i < LISTED; ++i) {
         found[i] = END;
     }
-    int above = id / u_ratio * LISTED;
     Box own = box_at(u_bottom + id);
     uint cloth = texelFetch(u_links, u_bottom + id).z;
-    Search search = begun(above, cloth < END ? cloth : END - 1u);
+    Search search = begun(id / u_ratio * LISTED, cloth < END ? cloth : END - 1u);
     int count = 0;
     while (search.node >= 0) {
         int node = visited(search, own, u_reach);
@@ -24,9 +23,8 @@ void run(int id) {
             ++count;
         }
     }
-    for (int i = 0; i < (count < LISTED ? 0 : LISTED); ++i) {
-        found[i] = texelFetch(u_above, above + i).x;
-    }
+    found[0] = count < LISTED ? found[0] : 0u;
+    found[1] = count < LISTED ? found[1] : END;
     o_near_0 = uvec4(found[0], found[1], found[2], found[3]);
     o_near_1 = uvec4(found[4], found[5], found[6], found[7]);
     o_near_2 = uvec4(found[8], found[9], found[10], found[11]);

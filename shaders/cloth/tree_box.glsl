@@ -1,4 +1,4 @@
-// Boxes of a tree over the triangles of several cloths: one of a triangle, or with INNER one around what is below a node.
+// Boxes of a tree over the triangles of several cloths: one of a triangle with its margin, or with INNER one around what is below a node.
 // Inputs: state of all particles of the group, triangle of each position (rest position, number or -1); or the level below
 // those that are written. Outputs: a box, see cloth/tree_search.glsl; one without content is inside out.
 
@@ -54,10 +54,11 @@ void run(int id) {
     vec3 sum = abs(face.first) + abs(face.second) + abs(face.third);
     vec3 sum_after = abs(after.first) + abs(after.second) + abs(after.third);
     if (number >= 0 && all(lessThan(sum, vec3(NOWHERE))) && all(lessThan(sum_after, vec3(NOWHERE)))) {
-        low = least;
-        high = most;
-        low_after = least_after;
-        high_after = most_after;
+        float more = face_margin(motion, u_span);
+        low = least - more;
+        high = most + more;
+        low_after = least_after - more;
+        high_after = most_after + more;
     }
 #endif
     o_box_0 = vec4(low, high.x);

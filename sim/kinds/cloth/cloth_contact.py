@@ -46,12 +46,6 @@ PAIRS = record("ClothPairs", **{f"pair_{index}": (4, "u4") for index in range(6)
 
 TOUCHES = record("ClothTouches", **{f"touch_{index}": (4, "f4") for index in range(4)})
 
-SUDDEN = 0.6
-"""Change of the speed within a step that lists allow for [m/s]."""
-
-_SPREAD = 4.0
-"""Distance of cloths in the rest positions of the tree, in their extents: the tree separates the cloths first."""
-
 
 @dataclass(frozen=True, slots=True)
 class MetCloths:
@@ -157,11 +151,9 @@ class ClothContact(Owner):
 
     def find(self, span: float) -> None:
         """Lists what may touch within `span` [s] of the states that were taken."""
-        tree, reach = self._tree, self._thickest + SUDDEN * span
-        values = {**self._reads, "u_span": span}
-        tree.update(values, reach)
+        tree, values = self._tree, {**self._reads, "u_span": span, "u_reach": self._thickest}
+        tree.update(values)
         values |= {**tree.reads, "u_above": tree.lists, "u_cloth_count": self._count}
-        values |= {"u_margin": SUDDEN * span, "u_reach": reach}
         for kernel in (self._touch_list, self._press_list, self._met_list, self._touch_pair):
             for name, value in values.items():
                 kernel.program.set_if_active(name, value)
@@ -183,13 +175,12 @@ class ClothContact(Owner):
 
 
 def _joined(models: Sequence[ClothModel], firsts: Sequence[int]) -> tuple[npt.NDArray[np.uint32], Float64]:
-    """Returns corners and cloth of the triangles (F, 4), and the places of the particles in the tree [m]."""
-    apart = np.array([_SPREAD * sum(model.extent for model in models), 0.0, 0.0])
+    """Returns corners and cloth of the triangles (F, 4), and the rest positions of the particles [m]."""
     each = list(enumerate(zip(models, firsts, strict=False)))
     corners = [np.insert(model.faces + np.uint32(first), 3, cloth, axis=1) for cloth, (model, first) in each]
     places = np.zeros((firsts[-1], 3))
-    for cloth, (model, first) in each:
-        places[first : first + model.particle_count] = model.positions + cloth * apart
+    for _, (model, first) in each:
+        places[first : first + model.particle_count] = model.positions
     return np.concatenate(corners), places
 
 

@@ -23,6 +23,9 @@ from sinew.sim.maths.points import FAN, first_of_level
 BOX = record("ClothBox", box_0=(4, "f4"), box_1=(4, "f4"), box_2=(4, "f4"))
 """Boxes of a node at the start of a step and at its end, see shaders/cloth/tree_search.glsl."""
 
+NOWHERE = 1e15
+"""Lowest corner of boxes without content, and less the highest one [m]."""
+
 LEVELS = 3
 """Levels of inner nodes, above the lowest, whose boxes a pass makes."""
 
@@ -35,23 +38,26 @@ class FaceTree(Owner):
 
     Args:
         corners: Particles at the corners of each triangle, and its cloth, shape (F, 4).
-        places: Of all particles, so that parts that are near in a fabric are near in the tree [m], shape (P, 3).
+        places: Rest positions of all particles [m], shape (P, 3).
 
     Attributes:
         reads: Textures of shaders/cloth/tree_search.glsl, and "u_places": rest position and number of each place.
         lists: Lists of near nodes, of the newest `update`.
         first_place, first_leaf: Nodes that are the first place of a triangle, and the first leaf.
+        leaf_count: Leaves up to the last that is used.
     """
 
     def __init__(
         self, context: Context, library: ShaderLibrary, corners: npt.NDArray[np.uint32], places: Float64
     ) -> None:
         centres = places[corners[:, :3]].mean(axis=1)
-        tree = self._tree = contact_tree(centres)
+        tree = self._tree = joined_trees(centres, corners[:, 3])
+        self.leaf_count = int(np.flatnonzero(tree.order != EMPTY)[-1]) // tree.leaf_size + 1
         self.first_place, self.first_leaf = tree.first_place, first_of_level(tree.depth)
         texels = np.zeros((len(tree.order), 4), np.float32)
         texels[:, :3], texels[:, 3] = centres[tree.order], tree.order
-        self._boxes = self._texels(context, BOX.zeros(tree.node_count), "boxes")
+        empty = np.tile(np.repeat(np.float32([NOWHERE, -NOWHERE, NOWHERE, -NOWHERE]), 3), tree.node_count)
+        self._boxes = self._texels(context, empty, "boxes")
         self._level = self.owns(Buffer(context, BOX.zeros(len(tree.order)), usage="copy", label="cloth level"))
         self.reads = {
             "u_boxes": self._boxes,
@@ -62,9 +68,9 @@ class FaceTree(Owner):
         root = NEAR.zeros(1).view(np.uint32)
         root[1:] = END
         self._levels = [0, *range(tree.depth % STRIDE or STRIDE, tree.depth + 1, STRIDE)]
-        counts = [FAN**level for level in self._levels[1:]]
         self._lists = [self._texels(context, root, "root", "r32ui")]
-        self._lists += [self._texels(context, NEAR.zeros(count), "near", "r32ui") for count in counts]
+        for level in self._levels[1:]:
+            self._lists.append(self._texels(context, NEAR.zeros(self._used(level)), "near", "r32ui"))
         self.lists = self._lists[-1]
         self._leaf = Kernel(library, "cloth/tree_box.glsl", BOX)
         self._inner = Kernel(library, "cloth/tree_box.glsl", BOX, defines={"INNER": True, "FAN": FAN})
@@ -80,27 +86,27 @@ class FaceTree(Owner):
         lists = leaves // FAN ** (tree.depth - self._levels[-1]) * width(NEAR)
         return leaves, lists, tree.first_place + places
 
-    @property
-    def leaf_count(self) -> int:
-        return self._tree.leaf_count
+    def _used(self, level: int) -> int:
+        return int(-(-self.leaf_count // FAN ** (self._tree.depth - level)))
 
-    def update(self, uniforms: Mapping[str, object], reach: float) -> None:
-        """Moves the boxes, and finds what comes nearer than `reach` [m]."""
-        tree, reads = self._tree, {**uniforms, **self.reads, "u_reach": reach}
+    def update(self, uniforms: Mapping[str, object]) -> None:
+        """Moves the boxes, and finds what comes nearer than "u_reach" [m]."""
+        tree, reads = self._tree, {**uniforms, **self.reads}
         for kernel in (self._leaf, self._inner, self._near):
             for name, value in reads.items():
                 kernel.program.set_if_active(name, value)
-        self._write(self._leaf, tree.first_place, len(tree.order))
+        self._write(self._leaf, tree.first_place, self.leaf_count * tree.leaf_size)
         child, children, lowest, highest = tree.first_place, tree.leaf_size, tree.depth, tree.depth
         while lowest >= 0:
             first, low = first_of_level(highest), first_of_level(lowest)
             values = {"u_first": first, "u_lowest": low, "u_first_child": child, "u_children": children}
-            self._write(self._inner, first, first_of_level(lowest + 1) - first, **values)
+            self._write(self._inner, first, low - first + self._used(lowest), **values)
             child, children = first, FAN
             lowest, highest = highest - 1, max(highest - LEVELS, 0)
-        for above, former, level, lists in zip(self._lists, self._levels, self._levels[1:], self._lists[1:], strict=False):
-            ratio = FAN ** (level - former)
-            self._near.run(None, lists.buffer, FAN**level, u_above=above, u_bottom=first_of_level(level), u_ratio=ratio)
+        for number, level in enumerate(self._levels[1:]):
+            lists, ratio = self._lists[number + 1].buffer, FAN ** (level - self._levels[number])
+            values = {"u_above": self._lists[number], "u_bottom": first_of_level(level), "u_ratio": ratio}
+            self._near.run(None, lists, lists.count, **values)
 
     def _write(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
         kernel.run(None, self._level, count, **uniforms)
@@ -111,6 +117,25 @@ class FaceTree(Owner):
         self, context: Context, data: npt.NDArray[np.generic], name: str, pixels: str = "rgba32f"
     ) -> TexelBuffer:
         return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))
+
+
+def joined_trees(centres: Float64, cloths: npt.NDArray[np.uint32]) -> ContactTree:
+    """Returns a tree over triangles of several cloths, of which each has a node of its own: the largest first."""
+    parts = [np.flatnonzero(cloths == cloth) for cloth in np.unique(cloths)]
+    trees = [contact_tree(centres[part]) for part in parts]
+    size = max(tree.leaf_size for tree in trees)
+    leaves = []
+    for number in sorted(range(len(trees)), key=lambda number: -trees[number].depth):
+        tree = trees[number]
+        own = np.full((tree.leaf_count, size), EMPTY, np.int32)
+        own[:, : tree.leaf_size] = np.where(tree.order == EMPTY, EMPTY, parts[number][tree.order]).reshape(tree.leaf_count, -1)
+        leaves.append(own)
+    joined, depth = np.concatenate(leaves), trees[0].depth
+    while FAN**depth < len(joined):
+        depth += 1
+    order = np.full((FAN**depth, size), EMPTY, np.int32)
+    order[: len(joined)] = joined
+    return ContactTree(order.ravel(), depth, size)
 
 
 def links_of(tree: ContactTree, cloths: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
