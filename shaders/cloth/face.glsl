@@ -2,7 +2,7 @@
 // Positions and velocities are those of the particles of all cloths, two texels each.
 
 uniform samplerBuffer u_state;
-uniform usamplerBuffer u_corners;  // particles at the three corners, number of the cloth
+uniform usamplerBuffer u_corners;  // particles at the three corners, number of the cloth, or 0xffffffff for no triangle
 
 struct Face {
     vec3 first;

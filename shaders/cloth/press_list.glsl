@@ -1,14 +1,14 @@
 // Finds the particles that have one triangle in their lists.
-// Inputs: state of all particles of a group of cloths, tree over their triangles with lists of cloth/touch_nodes.glsl,
-// particles in its leaves, lists of cloth/touch_list.glsl. Outputs: how many, then for each twice the number of the particle
-// plus the place of the triangle in its list; PRESSES - 1 at most.
+// Inputs: lists of cloth/press_leaf.glsl; if one is full, all that it is made of. Outputs: how many, then for each twice the
+// number of the particle plus the place of the triangle in its list; PRESSES - 1 at most, the first in the tree.
 
 #include "cloth/tree_search.glsl"
 
+uniform usamplerBuffer u_leaves;
 uniform usamplerBuffer u_touched;
-uniform usamplerBuffer u_lists;    // list of nodes of each triangle, its place in the tree, its cloth
 uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
 uniform usamplerBuffer u_members;  // particles by leaf
+uniform int u_first_place;         // node that is the first triangle
 uniform float u_reach;             // largest clearance [m]
 
 void run(int id) {
@@ -17,23 +17,30 @@ void run(int id) {
         found[i] = 0u;
     }
     int count = 0;
-    uvec4 place = texelFetch(u_lists, id);
-    Box own = box_at(int(place.y));
-    Search search = begun(int(place.x), place.z);
-    ivec2 range = ivec2(0);
-    while (search.node >= 0 || range.x < range.y) {
-        bool goes_on = range.x < range.y;
-        uint particle = texelFetch(u_members, range.x).x;
-        uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
-        uint slot = faces.x == uint(id) ? 0u : 1u;
-        if (goes_on && (faces.x == uint(id) || faces.y == uint(id)) && count < PRESSES - 1) {
+    int list = id / LEAF * LISTED;
+    int length = int(texelFetch(u_leaves, list).x);
+    bool is_full = length >= LISTED;
+    for (int i = 1; i <= (is_full ? 0 : length); ++i) {
+        uint entry = texelFetch(u_leaves, list + i).x;
+        if (texelFetch(u_touched, int(entry / 2u))[entry % 2u] / 4u == uint(id) && count < PRESSES - 1) {
             ++count;
-            found[count] = 2u * particle + slot;
+            found[count] = entry;
         }
-        ++range.x;
-        while (search.node >= 0 && range.x >= range.y) {
-            int leaf = visited(search, own, u_reach);
-            range = leaf < 0 ? ivec2(0) : ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
+    }
+    Box own = box_at(u_first_place + id);
+    Search search = begun(list, texelFetch(u_links, u_first_place + id).z);
+    search.node = is_full ? search.node : -1;
+    while (search.node >= 0) {
+        int leaf = visited(search, own, u_reach);
+        ivec2 range = leaf < 0 ? ivec2(0) : ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
+        for (int place = range.x; place < range.y; ++place) {
+            uint particle = texelFetch(u_members, place).x;
+            uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
+            uint slot = faces.x == uint(id) ? 0u : 1u;
+            if (faces[slot] == uint(id) && count < PRESSES - 1) {
+                ++count;
+                found[count] = 2u * particle + slot;
+            }
         }
     }
     found[0] = uint(count);

@@ -8,7 +8,6 @@
 #include "cloth/tree_search.glsl"
 
 uniform usamplerBuffer u_owners;   // cloth of each particle, or NONE for padding; its list of nodes
-uniform samplerBuffer u_places;    // rest position, number of the triangle in each position, or -1
 uniform samplerBuffer u_cloths;    // inverse mass for a share of 1 [1/kg], thickness [m], friction, 1 if it takes part
 uniform samplerBuffer u_failed;    // the last number is the step that failed, or 0
 uniform usamplerBuffer u_pairs;    // for each two cloths whether they meet
@@ -48,7 +47,7 @@ void run(int id) {
         while (search.node >= 0 && node < 0) {
             node = visited(search, own, min(u_reach + own_margin, distances.y - margin(0.0, u_span)));
         }
-        int number = node < 0 ? 0 : int(texelFetch(u_places, node - u_bottom).w);
+        int number = node < 0 ? 0 : node - u_bottom;
         uvec4 corners = texelFetch(u_corners, number);
         int other = int(corners.w);
         Face face = face_at(corners, 0);

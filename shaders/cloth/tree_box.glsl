@@ -1,6 +1,5 @@
 // Boxes of a tree over the triangles of several cloths: one of a triangle with its margin, or with INNER one around what is below a node.
-// Inputs: state of all particles of the group, triangle of each position (rest position, number or -1); or the level below
-// those that are written. Outputs: a box, see cloth/tree_search.glsl; one without content is inside out.
+// Inputs: state of all particles of the group, triangles in the order of the tree; or the level below those that are written. Outputs: a box, see cloth/tree_search.glsl; one without content is inside out.
 
 uniform float u_span;              // [s]
 #ifdef INNER
@@ -11,9 +10,9 @@ uniform int u_first_child;         // first child of this one
 uniform int u_children;            // children of a node of this lowest level
 #else
 #include "cloth/face.glsl"
-uniform samplerBuffer u_places;
 #endif
 
+const uint NO_CLOTH = 0xffffffffu;
 const float NOWHERE = 1e15;
 
 void run(int id) {
@@ -39,8 +38,7 @@ void run(int id) {
         high_after = max(high_after, third.yzw);
     }
 #else
-    int number = int(texelFetch(u_places, id).w);
-    uvec4 corners = texelFetch(u_corners, max(number, 0));
+    uvec4 corners = texelFetch(u_corners, id);
     Face face = face_at(corners, 0);
     Face motion = face_at(corners, 1);
     Face after = Face(
@@ -53,7 +51,7 @@ void run(int id) {
     // False for what is not a number: a cloth that fails must not hide the others.
     vec3 sum = abs(face.first) + abs(face.second) + abs(face.third);
     vec3 sum_after = abs(after.first) + abs(after.second) + abs(after.third);
-    if (number >= 0 && all(lessThan(sum, vec3(NOWHERE))) && all(lessThan(sum_after, vec3(NOWHERE)))) {
+    if (corners.w != NO_CLOTH && all(lessThan(sum, vec3(NOWHERE))) && all(lessThan(sum_after, vec3(NOWHERE)))) {
         float more = face_margin(motion, u_span);
         low = least - more;
         high = most + more;

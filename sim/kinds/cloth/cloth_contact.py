@@ -24,7 +24,7 @@ from sinew.sim.kinds.cloth.buffers import CLOTH_STATE
 from sinew.sim.kinds.cloth.face_tree import FaceTree
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.self_contact import END, width
+from sinew.sim.kinds.cloth.self_contact import END, NEAR, width
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.maths.arrays import Float64
 
@@ -73,19 +73,17 @@ class ClothContact(Owner):
         counts = [padded_count(model.particle_count) for model in models]
         firsts = [0, *np.cumsum(counts).tolist()]
         self._offsets, total = [first * CLOTH_STATE.dtype.itemsize for first in firsts], firsts[-1]
-        corners, places = _joined(models, firsts)
-        tree = self._tree = self.owns(FaceTree(context, library, corners, places))
-        leaves, lists, nodes = tree.of_faces()
-        first_faces, around = _faces_around(corners[:, :3], total)
-        # Particles without triangles meet nothing; the others are in a leaf with one of theirs.
+        tree = self._tree = self.owns(FaceTree(context, library, *_joined(models, firsts)))
+        first_faces, around = _faces_around(tree.faces, total)
+        # Particles without triangles meet nothing; the others are in the leaf of one of theirs.
         owners = np.full((total, 4), END, np.uint32)
         used = np.flatnonzero(np.diff(first_faces, append=len(around)) > 1)
         faces = around[first_faces[used]] // 4
-        owners[used, 0], owners[used, 1], owners[:, 2] = corners[faces, 3], lists[faces], first_faces
-        members = used[np.argsort(leaves[faces], kind="stable")]
-        ends = np.cumsum(np.bincount(leaves[faces], minlength=tree.leaf_count))
-        ranges = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
-        lists = np.column_stack([lists, nodes, corners[:, 3], np.zeros_like(nodes)])
+        leaves = faces // tree.leaf_size
+        owners[used, 0], owners[used, 1], owners[:, 2] = tree.faces[faces, 3], leaves * width(NEAR), first_faces
+        members = used[np.argsort(leaves, kind="stable")].astype(np.uint32)
+        ends = np.cumsum(np.bincount(leaves, minlength=tree.leaf_count)).astype(np.uint32)
+        ranges = np.stack([np.insert(ends[:-1], 0, 0), ends], axis=1)
         self._state = self._texels(context, CLOTH_STATE.zeros(total), "group")
         self._cloths = self._texels(context, np.zeros((len(models), 4), np.float32), "cloths")
         self._failed = self._texels(context, np.zeros((len(models), 4), np.float32), "failed")
@@ -96,29 +94,31 @@ class ClothContact(Owner):
             meets[one, other] = meets[other, one] = 1
         self._count = len(models)
         self._touched = self._texels(context, TOUCHED.zeros(total), "touched", "rgba32ui")
-        self._presses = self._texels(context, PRESSES.zeros(len(corners)), "presses", "rgba32ui")
+        self._leaves = self._texels(context, NEAR.zeros(tree.leaf_count), "leaves", "r32ui")
+        self._presses = self._texels(context, PRESSES.zeros(len(tree.faces)), "presses", "rgba32ui")
         self._met = self._texels(context, MET.zeros(total), "met", "rgba32ui")
         self._pairs = self._texels(context, PAIRS.zeros(total), "touch pairs", "rgba32ui")
         self._touches = self._texels(context, TOUCHES.zeros(total), "touches")
         self._reads = {
             "u_state": self._state,
-            "u_corners": self._texels(context, corners, "corners", "rgba32ui"),
+            "u_corners": self._texels(context, tree.faces, "corners", "rgba32ui"),
             "u_owners": self._texels(context, owners, "owners", "rgba32ui"),
             "u_around": self._texels(context, around, "faces around", "r32ui"),
             "u_cloths": self._cloths,
             "u_failed": self._failed,
             "u_free": self._free,
             "u_pairs": self._texels(context, meets, "pairs", "r32ui"),
-            "u_lists": self._texels(context, lists.astype(np.uint32), "lists", "rgba32ui"),
-            "u_ranges": self._texels(context, ranges.astype(np.uint32), "ranges", "rg32ui"),
-            "u_members": self._texels(context, members.astype(np.uint32), "members", "r32ui"),
+            "u_ranges": self._texels(context, ranges, "ranges", "rg32ui"),
+            "u_members": self._texels(context, members, "members", "r32ui"),
             "u_touched": self._touched,
+            "u_leaves": self._leaves,
             "u_presses": self._presses,
             "u_touch_pairs": self._pairs,
         }
         self._touch_list = Kernel(library, "cloth/touch_list.glsl", TOUCHED, records=total)
-        defines = {"PRESSES": width(PRESSES)}
-        self._press_list = Kernel(library, "cloth/press_list.glsl", PRESSES, defines=defines, records=len(corners))
+        defines = {"LISTED": width(NEAR), "LEAF": tree.leaf_size, "PRESSES": width(PRESSES)}
+        self._press_leaf = Kernel(library, "cloth/press_leaf.glsl", NEAR, defines=defines, records=tree.leaf_count)
+        self._press_list = Kernel(library, "cloth/press_list.glsl", PRESSES, defines=defines, records=len(tree.faces))
         self._met_list = Kernel(library, "cloth/met_list.glsl", MET, defines={"LISTED": width(MET)}, records=total)
         self._touch_pair = Kernel(library, "cloth/touch_pair.glsl", PAIRS, records=total)
         self._touch = Kernel(library, "cloth/touch.glsl", TOUCHES, records=total)
@@ -154,13 +154,17 @@ class ClothContact(Owner):
         tree, values = self._tree, {**self._reads, "u_span": span, "u_reach": self._thickest}
         tree.update(values)
         values |= {**tree.reads, "u_above": tree.lists, "u_cloth_count": self._count}
-        for kernel in (self._touch_list, self._press_list, self._met_list, self._touch_pair):
-            for name, value in values.items():
+        values["u_first_place"] = tree.first_place
+        for kernel, made, bottom in (
+            (self._touch_list, self._touched, tree.first_place),
+            (self._press_leaf, self._leaves, tree.first_leaf),
+            (self._press_list, self._presses, tree.first_leaf),
+            (self._met_list, self._met, 0),
+            (self._touch_pair, self._pairs, 0),
+        ):
+            for name, value in (values | {"u_bottom": bottom}).items():
                 kernel.program.set_if_active(name, value)
-        self._touch_list.run(None, self._touched.buffer, self._touched.buffer.count, u_bottom=tree.first_place)
-        self._press_list.run(None, self._presses.buffer, self._presses.buffer.count, u_bottom=tree.first_leaf)
-        self._met_list.run(None, self._met.buffer, self._met.buffer.count)
-        self._touch_pair.run(None, self._pairs.buffer, self._pairs.buffer.count)
+            kernel.run(None, made.buffer, made.buffer.count)
 
     def touch(self, substep: float) -> None:
         """Computes the impulses of a substep [s] between the states that were taken."""
@@ -184,14 +188,15 @@ def _joined(models: Sequence[ClothModel], firsts: Sequence[int]) -> tuple[npt.ND
     return np.concatenate(corners), places
 
 
-def _faces_around(corners: npt.NDArray[np.uint32], count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+def _faces_around(faces: npt.NDArray[np.uint32], count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """Returns the first entry of each particle, and the entries: 4 times a triangle plus a corner, then `END`."""
-    ends = corners.ravel()
+    held = np.flatnonzero(faces[:, 3] != END)
+    ends = faces[held, :3].ravel()
     order = np.argsort(ends, kind="stable")
     lengths = np.bincount(ends, minlength=count)
     before = np.cumsum(lengths) - lengths
     firsts = before + np.arange(count)  # an END after the entries of each particle
     entries = np.full(len(ends) + count, END, np.uint32)
     sorted_ends = ends[order]
-    entries[np.arange(len(ends)) + sorted_ends] = 4 * (order // 3) + order % 3
+    entries[np.arange(len(ends)) + sorted_ends] = 4 * held[order // 3] + order % 3
     return firsts.astype(np.uint32), entries

@@ -38,30 +38,32 @@ class FaceTree(Owner):
 
     Args:
         corners: Particles at the corners of each triangle, and its cloth, shape (F, 4).
-        places: Rest positions of all particles [m], shape (P, 3).
+        rest: Rest positions of all particles [m], shape (P, 3).
 
     Attributes:
-        reads: Textures of shaders/cloth/tree_search.glsl, and "u_places": rest position and number of each place.
+        faces: The triangles in their order in the tree, with `END` as the cloth in empty places, shape (N, 4).
+        reads: Textures of shaders/cloth/tree_search.glsl.
         lists: Lists of near nodes, of the newest `update`.
-        first_place, first_leaf: Nodes that are the first place of a triangle, and the first leaf.
+        first_place, first_leaf, leaf_size: Nodes that are the first place and the first leaf, places in a leaf.
         leaf_count: Leaves up to the last that is used.
     """
 
     def __init__(
-        self, context: Context, library: ShaderLibrary, corners: npt.NDArray[np.uint32], places: Float64
+        self, context: Context, library: ShaderLibrary, corners: npt.NDArray[np.uint32], rest: Float64
     ) -> None:
-        centres = places[corners[:, :3]].mean(axis=1)
+        centres = rest[corners[:, :3]].mean(axis=1)
         tree = self._tree = joined_trees(centres, corners[:, 3])
         self.leaf_count = int(np.flatnonzero(tree.order != EMPTY)[-1]) // tree.leaf_size + 1
+        self.leaf_size = tree.leaf_size
         self.first_place, self.first_leaf = tree.first_place, first_of_level(tree.depth)
-        texels = np.zeros((len(tree.order), 4), np.float32)
-        texels[:, :3], texels[:, 3] = centres[tree.order], tree.order
+        order = tree.order[: self.leaf_count * tree.leaf_size]
+        none = np.array([0, 0, 0, END], np.uint32)
+        self.faces = np.where(order[:, None] == EMPTY, none, corners[order])
         empty = np.tile(np.repeat(np.float32([NOWHERE, -NOWHERE, NOWHERE, -NOWHERE]), 3), tree.node_count)
         self._boxes = self._texels(context, empty, "boxes")
         self._level = self.owns(Buffer(context, BOX.zeros(len(tree.order)), usage="copy", label="cloth level"))
         self.reads = {
             "u_boxes": self._boxes,
-            "u_places": self._texels(context, texels.ravel(), "places"),
             "u_links": self._texels(context, links_of(tree, corners[:, 3]), "links", "rgba32ui"),
         }
         # The lists of each level, from that of the root on
@@ -75,16 +77,6 @@ class FaceTree(Owner):
         self._leaf = Kernel(library, "cloth/tree_box.glsl", BOX)
         self._inner = Kernel(library, "cloth/tree_box.glsl", BOX, defines={"INNER": True, "FAN": FAN})
         self._near = Kernel(library, "cloth/touch_nodes.glsl", NEAR, defines={"LISTED": width(NEAR)})
-
-    def of_faces(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Returns the leaf of each triangle, the first entry of its list of nodes, and its place in the tree."""
-        tree = self._tree
-        held = np.flatnonzero(tree.order != EMPTY)
-        places = np.empty(len(held), np.int32)
-        places[tree.order[held]] = held
-        leaves = places // tree.leaf_size
-        lists = leaves // FAN ** (tree.depth - self._levels[-1]) * width(NEAR)
-        return leaves, lists, tree.first_place + places
 
     def _used(self, level: int) -> int:
         return int(-(-self.leaf_count // FAN ** (self._tree.depth - level)))
