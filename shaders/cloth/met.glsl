@@ -31,10 +31,10 @@ void met_contact(int id, out vec3 impulse, out vec3 shift) {
         impulse += texelFetch(u_touches, 4 * own + 2 * slot).xyz;
         shift += texelFetch(u_touches, 4 * own + 2 * slot + 1).xyz;
     }
-    uvec2 head = texelFetch(u_met, 8 * own).xy;
+    uvec2 head = texelFetch(u_met, 4 * own).xy;
     int count = head.x == MANY ? 0 : int(head.x) + 2;
     for (int i = 0; i < count; i += 4) {
-        uvec4 entries = texelFetch(u_met, 8 * own + i / 4);
+        uvec4 entries = texelFetch(u_met, 4 * own + i / 4);
         entries.xy = i == 0 ? uvec2(MANY) : entries.xy;
         take_touch(entries.x, impulse, shift);
         take_touch(entries.y, impulse, shift);

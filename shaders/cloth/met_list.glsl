@@ -36,8 +36,4 @@ void run(int id) {
     o_met_1 = uvec4(found[4], found[5], found[6], found[7]);
     o_met_2 = uvec4(found[8], found[9], found[10], found[11]);
     o_met_3 = uvec4(found[12], found[13], found[14], found[15]);
-    o_met_4 = uvec4(found[16], found[17], found[18], found[19]);
-    o_met_5 = uvec4(found[20], found[21], found[22], found[23]);
-    o_met_6 = uvec4(found[24], found[25], found[26], found[27]);
-    o_met_7 = uvec4(found[28], found[29], found[30], found[31]);
 }

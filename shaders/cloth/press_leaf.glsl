@@ -1,13 +1,12 @@
 // Finds the particles that have triangles of one leaf in their lists.
 // Inputs: tree over triangles with lists of cloth/touch_nodes.glsl, particles in its leaves, lists of cloth/touch_list.glsl.
-// Outputs: how many, LISTED if more than fit; then for each twice the number of the particle plus the place of the triangle in
-// its list, in the order of the tree.
+// Outputs: how many, LISTED if more than fit; then for each twice the place of the particle in the order of the tree plus the
+// place of the triangle in its list.
 
 #include "cloth/tree_search.glsl"
 
 uniform usamplerBuffer u_touched;
 uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
-uniform usamplerBuffer u_members;  // particles by leaf
 uniform float u_reach;             // largest clearance [m]
 
 void run(int id) {
@@ -22,12 +21,11 @@ void run(int id) {
         int leaf = visited(search, own, u_reach);
         ivec2 range = leaf < 0 ? ivec2(0) : ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
         for (int place = range.x; place < range.y; ++place) {
-            uint particle = texelFetch(u_members, place).x;
-            uvec2 leaves = texelFetch(u_touched, int(particle)).xy / uint(4 * LEAF);
+            uvec2 leaves = texelFetch(u_touched, place).xy / uint(4 * LEAF);
             for (uint slot = 0u; slot < 2u; ++slot) {
                 if (leaves[slot] == uint(id) && count < LISTED) {
                     ++count;
-                    found[min(count, LISTED - 1)] = 2u * particle + slot;
+                    found[min(count, LISTED - 1)] = 2u * uint(place) + slot;
                 }
             }
         }

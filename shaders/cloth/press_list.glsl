@@ -24,7 +24,7 @@ void run(int id) {
         uint entry = texelFetch(u_leaves, list + i).x;
         if (texelFetch(u_touched, int(entry / 2u))[entry % 2u] / 4u == uint(id) && count < PRESSES - 1) {
             ++count;
-            found[count] = entry;
+            found[count] = 2u * texelFetch(u_members, int(entry / 2u)).x + entry % 2u;
         }
     }
     Box own = box_at(u_first_place + id);
@@ -34,12 +34,11 @@ void run(int id) {
         int leaf = visited(search, own, u_reach);
         ivec2 range = leaf < 0 ? ivec2(0) : ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
         for (int place = range.x; place < range.y; ++place) {
-            uint particle = texelFetch(u_members, place).x;
-            uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
+            uvec2 faces = texelFetch(u_touched, place).xy / 4u;
             uint slot = faces.x == uint(id) ? 0u : 1u;
             if (faces[slot] == uint(id) && count < PRESSES - 1) {
                 ++count;
-                found[count] = 2u * particle + slot;
+                found[count] = 2u * texelFetch(u_members, place).x + slot;
             }
         }
     }

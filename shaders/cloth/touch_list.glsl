@@ -8,6 +8,7 @@
 #include "cloth/tree_search.glsl"
 
 uniform usamplerBuffer u_owners;   // cloth of each particle, or NONE for padding; its list of nodes
+uniform usamplerBuffer u_members;  // particles by leaf, those of no cloth last
 uniform samplerBuffer u_cloths;    // inverse mass for a share of 1 [1/kg], thickness [m], friction, 1 if it takes part
 uniform samplerBuffer u_failed;    // the last number is the step that failed, or 0
 uniform usamplerBuffer u_pairs;    // for each two cloths whether they meet
@@ -30,13 +31,14 @@ float distance_after(float time, Face face, Face motion, vec3 place, vec3 veloci
 }
 
 void run(int id) {
-    vec3 here = texelFetch(u_state, 2 * id).xyz;
-    vec3 velocity = texelFetch(u_state, 2 * id + 1).xyz;
+    int particle = int(texelFetch(u_members, id).x);
+    vec3 here = texelFetch(u_state, 2 * particle).xyz;
+    vec3 velocity = texelFetch(u_state, 2 * particle + 1).xyz;
     vec3 there = here + u_span * velocity;
     float own_margin = margin(length(velocity), u_span);
     Box own = Box(here, here, there, there);
-    uint owner = texelFetch(u_owners, id).x;
-    int list = int(texelFetch(u_owners, id).y);
+    uint owner = texelFetch(u_owners, particle).x;
+    int list = int(texelFetch(u_owners, particle).y);
     vec2 distances = vec2(1e30);
     uvec2 found = uvec2(NONE);
     ivec2 clothes = ivec2(-1);

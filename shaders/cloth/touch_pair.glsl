@@ -20,10 +20,11 @@ float inverse_mass(uint particle, float unit) {
 }
 
 void run(int id) {
-    uint owner = texelFetch(u_owners, id).x;
+    uvec4 owner_and_place = texelFetch(u_owners, id);
+    uint owner = owner_and_place.x;
     vec4 cloth = texelFetch(u_cloths, owner == NONE ? 0 : int(owner));
     float own = inverse_mass(uint(id), cloth.x);
-    uvec2 faces = texelFetch(u_touched, id).xy;
+    uvec2 faces = texelFetch(u_touched, int(owner_and_place.w)).xy;
     uvec4 pairs[6];
     for (int slot = 0; slot < 2; ++slot) {
         int number = faces[slot] == NONE ? 0 : int(faces[slot] / 4u);

@@ -38,7 +38,7 @@ Of more than fit, those that are first in the tree are listed; the others are pu
 push.
 """
 
-MET = record("ClothMet", **{f"met_{index}": (4, "u4") for index in range(8)})
+MET = record("ClothMet", **{f"met_{index}": (4, "u4") for index in range(4)})
 """The touches of the triangles around a particle, see shaders/cloth/met_list.glsl."""
 
 PAIRS = record("ClothPairs", **{f"pair_{index}": (4, "u4") for index in range(6)})
@@ -81,7 +81,9 @@ class ClothContact(Owner):
         faces = around[first_faces[used]] // 4
         leaves = faces // tree.leaf_size
         owners[used, 0], owners[used, 1], owners[:, 2] = tree.faces[faces, 3], leaves * width(NEAR), first_faces
-        members = used[np.argsort(leaves, kind="stable")].astype(np.uint32)
+        alone = np.setdiff1d(np.arange(total), used)
+        members = np.concatenate([used[np.argsort(leaves, kind="stable")], alone])
+        owners[members, 3] = np.arange(total)
         ends = np.cumsum(np.bincount(leaves, minlength=tree.leaf_count)).astype(np.uint32)
         ranges = np.stack([np.insert(ends[:-1], 0, 0), ends], axis=1)
         self._state = self._texels(context, CLOTH_STATE.zeros(total), "group")
@@ -109,7 +111,7 @@ class ClothContact(Owner):
             "u_free": self._free,
             "u_pairs": self._texels(context, meets, "pairs", "r32ui"),
             "u_ranges": self._texels(context, ranges, "ranges", "rg32ui"),
-            "u_members": self._texels(context, members, "members", "r32ui"),
+            "u_members": self._texels(context, members.astype(np.uint32), "members", "r32ui"),
             "u_touched": self._touched,
             "u_leaves": self._leaves,
             "u_presses": self._presses,
