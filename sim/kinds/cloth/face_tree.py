@@ -59,7 +59,8 @@ class FaceTree(Owner):
         order = tree.order[: self.leaf_count * tree.leaf_size]
         none = np.array([0, 0, 0, END], np.uint32)
         self.faces = np.where(order[:, None] == EMPTY, none, corners[order])
-        empty = np.tile(np.repeat(np.float32([NOWHERE, -NOWHERE, NOWHERE, -NOWHERE]), 3), tree.node_count)
+        corner = np.array([NOWHERE, -NOWHERE, NOWHERE, -NOWHERE], np.float32)
+        empty = np.tile(np.repeat(corner, 3), tree.node_count)
         self._boxes = self._texels(context, empty, "boxes")
         self._level = self.owns(Buffer(context, BOX.zeros(len(tree.order)), usage="copy", label="cloth level"))
         self.reads = {
@@ -97,8 +98,8 @@ class FaceTree(Owner):
             lowest, highest = highest - 1, max(highest - LEVELS, 0)
         for number, level in enumerate(self._levels[1:]):
             lists, ratio = self._lists[number + 1].buffer, FAN ** (level - self._levels[number])
-            values = {"u_above": self._lists[number], "u_bottom": first_of_level(level), "u_ratio": ratio}
-            self._near.run(None, lists, lists.count, **values)
+            above, bottom = self._lists[number], first_of_level(level)
+            self._near.run(None, lists, self._used(level), u_above=above, u_bottom=bottom, u_ratio=ratio)
 
     def _write(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
         kernel.run(None, self._level, count, **uniforms)
@@ -135,10 +136,10 @@ def links_of(tree: ContactTree, cloths: npt.NDArray[np.uint32]) -> npt.NDArray[n
     after = np.array([END], np.uint32)
     links = []
     for level in range(tree.depth + 2):
-        first, width_ = first_of_level(level), FAN if level <= tree.depth else tree.leaf_size
-        numbers = np.arange(len(after) if level == 0 else len(after) * width_)
+        first, fan = first_of_level(level), FAN if level <= tree.depth else tree.leaf_size
+        numbers = np.arange(len(after) if level == 0 else len(after) * fan)
         if level:
-            after = np.where(numbers % width_ == width_ - 1, np.repeat(after, width_), first + numbers + 1)
+            after = np.where(numbers % fan == fan - 1, np.repeat(after, fan), first + numbers + 1)
         children = FAN if level < tree.depth else tree.leaf_size
         below = first_of_level(level + 1) + children * numbers if level <= tree.depth else np.full(len(numbers), END)
         links.append(np.stack([below, after], axis=1).astype(np.uint32))
