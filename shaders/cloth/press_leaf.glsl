@@ -7,6 +7,7 @@
 
 uniform usamplerBuffer u_touched;
 uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
+uniform int u_leaf_size;           // triangles in a leaf
 uniform float u_reach;             // largest clearance [m]
 
 void run(int id) {
@@ -21,7 +22,7 @@ void run(int id) {
         int leaf = visited(search, own, u_reach);
         ivec2 range = leaf < 0 ? ivec2(0) : ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
         for (int place = range.x; place < range.y; ++place) {
-            uvec2 leaves = texelFetch(u_touched, place).xy / uint(4 * LEAF);
+            uvec2 leaves = texelFetch(u_touched, place).xy / uint(4 * u_leaf_size);
             for (uint slot = 0u; slot < 2u; ++slot) {
                 if (leaves[slot] == uint(id) && count < LISTED) {
                     ++count;

@@ -9,6 +9,7 @@ uniform usamplerBuffer u_touched;
 uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
 uniform usamplerBuffer u_members;  // particles by leaf
 uniform int u_first_place;         // node that is the first triangle
+uniform int u_leaf_size;           // triangles in a leaf
 uniform float u_reach;             // largest clearance [m]
 
 void run(int id) {
@@ -17,7 +18,7 @@ void run(int id) {
         found[i] = 0u;
     }
     int count = 0;
-    int list = id / LEAF * LISTED;
+    int list = id / u_leaf_size * LISTED;
     int length = int(texelFetch(u_leaves, list).x);
     bool is_full = length >= LISTED;
     for (int i = 1; i <= (is_full ? 0 : length); ++i) {

@@ -47,7 +47,7 @@ void run(int id) {
     while (search.node >= 0) {
         int node = -1;
         while (search.node >= 0 && node < 0) {
-            node = visited(search, own, min(u_reach + own_margin, distances.y - margin(0.0, u_span)));
+            node = visited(search, own, min(u_reach + own_margin, max(distances.y - margin(0.0, u_span), 1e-6)));
         }
         int number = node < 0 ? 0 : node - u_bottom;
         uvec4 corners = texelFetch(u_corners, number);

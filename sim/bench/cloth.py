@@ -1,7 +1,7 @@
 """Substeps of a sheet, without and with collisions, and of lines against springs.
 
-A folded sheet with self-collision is compared with the same one without, and two sheets that lie on one another with
-the same two that ignore each other.
+A folded sheet with self-collision is compared with the same one without, two sheets that lie on one another with the
+same two that ignore each other, and lines with springs for a sheet and for the mesh of a skirt.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,14 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.group import ClothGroup, ClothInStep
 from sinew.sim.kinds.cloth.line_solver import LineSolver
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
-from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.settings import (
+    ClothMode,
+    ClothPlacement,
+    ClothSettings,
+    ClothSolving,
+    ClothSource,
+    PinPreset,
+)
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
@@ -107,7 +114,7 @@ def _sheet_rows(
 
 
 def _line_rows(bench: GpuBench, side: int, steps: int) -> list[Row]:
-    """Measures a substep of both solvers with a sheet and a garment of cotton; springs would need many more substeps."""
+    """Measures a substep of both solvers with a sheet and a garment of cotton; springs would need many more."""
     cotton = ClothSettings(
         columns=side, rows=side, placement=ClothPlacement.FLAT, density=0.12, stretch_stiffness=1e4,
         shear_stiffness=40.0, bend_stiffness=1e-5, pins=PinPreset.NONE, substeps=SUBSTEPS,

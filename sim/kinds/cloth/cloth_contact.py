@@ -118,7 +118,7 @@ class ClothContact(Owner):
             "u_touch_pairs": self._pairs,
         }
         self._touch_list = Kernel(library, "cloth/touch_list.glsl", TOUCHED, records=total)
-        defines = {"LISTED": width(NEAR), "LEAF": tree.leaf_size, "PRESSES": width(PRESSES)}
+        defines = {"LISTED": width(NEAR), "PRESSES": width(PRESSES)}
         self._press_leaf = Kernel(library, "cloth/press_leaf.glsl", NEAR, defines=defines, records=tree.leaf_count)
         self._press_list = Kernel(library, "cloth/press_list.glsl", PRESSES, defines=defines, records=len(tree.faces))
         self._met_list = Kernel(library, "cloth/met_list.glsl", MET, defines={"LISTED": width(MET)}, records=total)
@@ -156,7 +156,7 @@ class ClothContact(Owner):
         tree, values = self._tree, {**self._reads, "u_span": span, "u_reach": self._thickest}
         tree.update(values)
         values |= {**tree.reads, "u_above": tree.lists, "u_cloth_count": self._count}
-        values["u_first_place"] = tree.first_place
+        values |= {"u_first_place": tree.first_place, "u_leaf_size": tree.leaf_size}
         for kernel, made, bottom in (
             (self._touch_list, self._touched, tree.first_place),
             (self._press_leaf, self._leaves, tree.first_leaf),

@@ -67,7 +67,7 @@ class FaceTree(Owner):
             "u_boxes": self._boxes,
             "u_links": self._texels(context, links_of(tree, corners[:, 3]), "links", "rgba32ui"),
         }
-        # The lists of each level, from that of the root on
+        # The lists of some levels, from that of the root on
         root = NEAR.zeros(1).view(np.uint32)
         root[1:] = END
         self._levels = [0, *range(tree.depth % STRIDE or STRIDE, tree.depth + 1, STRIDE)]
@@ -121,7 +121,9 @@ def joined_trees(centres: Float64, cloths: npt.NDArray[np.uint32]) -> ContactTre
     for number in sorted(range(len(trees)), key=lambda number: -trees[number].depth):
         tree = trees[number]
         own = np.full((tree.leaf_count, size), EMPTY, np.int32)
-        own[:, : tree.leaf_size] = np.where(tree.order == EMPTY, EMPTY, parts[number][tree.order]).reshape(tree.leaf_count, -1)
+        own[:, : tree.leaf_size] = np.where(tree.order == EMPTY, EMPTY, parts[number][tree.order]).reshape(
+            tree.leaf_count, -1
+        )
         leaves.append(own)
     joined, depth = np.concatenate(leaves), trees[0].depth
     while FAN**depth < len(joined):
@@ -132,7 +134,7 @@ def joined_trees(centres: Float64, cloths: npt.NDArray[np.uint32]) -> ContactTre
 
 
 def links_of(tree: ContactTree, cloths: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Returns of each node its first child, the node after all below it, and the cloth of all below; `END` without one."""
+    """Returns of each node its first child, the node after all below, and the cloth of all below; `END` without one."""
     after = np.array([END], np.uint32)
     links = []
     for level in range(tree.depth + 2):

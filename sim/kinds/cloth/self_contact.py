@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -99,9 +98,7 @@ class BallTree(Owner):
         places: Rest position, and number or `EMPTY`, of each place of the leaves.
     """
 
-    def __init__(
-        self, context: Context, library: ShaderLibrary, tree: ContactTree, rest: Float64, leaf: str
-    ) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary, tree: ContactTree, rest: Float64, leaf: str) -> None:
         self.tree = tree
         places = np.zeros((len(tree.order), 4), np.float32)
         places[:, :3], places[:, 3] = rest[tree.order], tree.order
