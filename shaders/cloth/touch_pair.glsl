@@ -5,7 +5,7 @@
 
 uniform samplerBuffer u_state;
 uniform usamplerBuffer u_corners;  // particles at the three corners, number of the cloth
-uniform usamplerBuffer u_owners;
+uniform usamplerBuffer u_owners;   // cloth of each particle, or NONE; last its place in the order of the tree
 uniform usamplerBuffer u_touched;
 uniform usamplerBuffer u_presses;
 uniform samplerBuffer u_free;      // 0 for held particles, which no impulse moves, else 1

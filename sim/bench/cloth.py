@@ -168,7 +168,7 @@ def skirt(side: int) -> ClothSurface:
     is_even = (ring % 2 == 0)[:, None]
     one = np.where(is_even, np.stack([first, upper, following], 1), np.stack([first, upper, lower], 1))
     other = np.where(is_even, np.stack([following, upper, lower], 1), np.stack([first, lower, following], 1))
-    texcoords = np.stack([columns, rows], axis=1).astype(np.float32) / side
+    texcoords = (np.stack([columns, rows], axis=1) / side).astype(np.float32)
     return ClothSurface(positions, texcoords, np.concatenate([one, other]).astype(np.uint32))
 
 

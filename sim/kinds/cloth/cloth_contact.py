@@ -74,18 +74,6 @@ class ClothContact(Owner):
         firsts = [0, *np.cumsum(counts).tolist()]
         self._offsets, total = [first * CLOTH_STATE.dtype.itemsize for first in firsts], firsts[-1]
         tree = self._tree = self.owns(FaceTree(context, library, *_joined(models, firsts)))
-        first_faces, around = _faces_around(tree.faces, total)
-        # Particles without triangles meet nothing; the others are in the leaf of one of theirs.
-        owners = np.full((total, 4), END, np.uint32)
-        used = np.flatnonzero(np.diff(first_faces, append=len(around)) > 1)
-        faces = around[first_faces[used]] // 4
-        leaves = faces // tree.leaf_size
-        owners[used, 0], owners[used, 1], owners[:, 2] = tree.faces[faces, 3], leaves * width(NEAR), first_faces
-        alone = np.setdiff1d(np.arange(total), used)
-        members = np.concatenate([used[np.argsort(leaves, kind="stable")], alone])
-        owners[members, 3] = np.arange(total)
-        ends = np.cumsum(np.bincount(leaves, minlength=tree.leaf_count)).astype(np.uint32)
-        ranges = np.stack([np.insert(ends[:-1], 0, 0), ends], axis=1)
         self._state = self._texels(context, CLOTH_STATE.zeros(total), "group")
         self._cloths = self._texels(context, np.zeros((len(models), 4), np.float32), "cloths")
         self._failed = self._texels(context, np.zeros((len(models), 4), np.float32), "failed")
@@ -104,14 +92,11 @@ class ClothContact(Owner):
         self._reads = {
             "u_state": self._state,
             "u_corners": self._texels(context, tree.faces, "corners", "rgba32ui"),
-            "u_owners": self._texels(context, owners, "owners", "rgba32ui"),
-            "u_around": self._texels(context, around, "faces around", "r32ui"),
+            **{name: self._texels(context, *table) for name, table in _tables(tree, total).items()},
             "u_cloths": self._cloths,
             "u_failed": self._failed,
             "u_free": self._free,
             "u_pairs": self._texels(context, meets, "pairs", "r32ui"),
-            "u_ranges": self._texels(context, ranges, "ranges", "rg32ui"),
-            "u_members": self._texels(context, members.astype(np.uint32), "members", "r32ui"),
             "u_touched": self._touched,
             "u_leaves": self._leaves,
             "u_presses": self._presses,
@@ -188,6 +173,28 @@ def _joined(models: Sequence[ClothModel], firsts: Sequence[int]) -> tuple[npt.ND
     for _, (model, first) in each:
         places[first : first + model.particle_count] = model.positions
     return np.concatenate(corners), places
+
+
+def _tables(tree: FaceTree, count: int) -> dict[str, tuple[npt.NDArray[np.uint32], str, str]]:
+    """Returns what is known of so many particles, by sampler, with names and pixel formats."""
+    first_faces, around = _faces_around(tree.faces, count)
+    owners = np.full((count, 4), END, np.uint32)
+    # Particles without triangles meet nothing; each other one is in a leaf with one of its triangles.
+    used = np.flatnonzero(np.diff(first_faces, append=len(around)) > 1)
+    faces = around[first_faces[used]] // 4
+    leaves = faces // tree.leaf_size
+    owners[used, 0], owners[used, 1], owners[:, 2] = tree.faces[faces, 3], leaves * width(NEAR), first_faces
+    alone = np.setdiff1d(np.arange(count), used)
+    members = np.concatenate([used[np.argsort(leaves, kind="stable")], alone]).astype(np.uint32)
+    owners[members, 3] = np.arange(count)
+    ends = np.cumsum(np.bincount(leaves, minlength=tree.leaf_count)).astype(np.uint32)
+    ranges = np.stack([np.insert(ends[:-1], 0, 0), ends], axis=1)
+    return {
+        "u_owners": (owners, "owners", "rgba32ui"),
+        "u_around": (around, "faces around", "r32ui"),
+        "u_ranges": (ranges, "ranges", "rg32ui"),
+        "u_members": (members, "members", "r32ui"),
+    }
 
 
 def _faces_around(faces: npt.NDArray[np.uint32], count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:

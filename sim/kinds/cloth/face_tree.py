@@ -1,7 +1,7 @@
 """A tree of boxes around the triangles of several cloths, and lists of what is near in it.
 
 The order of the tree never changes: once a step the boxes follow the triangles from the bottom up, and from the root
-down nodes list those of other cloths that come near, among what is near to a node above.
+down nodes list the nodes of other cloths that come near, among what is near to a node above.
 """
 
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ class FaceTree(Owner):
             "u_boxes": self._boxes,
             "u_links": self._texels(context, links_of(tree, corners[:, 3]), "links", "rgba32ui"),
         }
-        # The lists of some levels, from that of the root on
+        # The lists of some levels, the root's first
         root = NEAR.zeros(1).view(np.uint32)
         root[1:] = END
         self._levels = [0, *range(tree.depth % STRIDE or STRIDE, tree.depth + 1, STRIDE)]
