@@ -1,12 +1,16 @@
 // Finds the particles that have one triangle in their lists.
-// Inputs: state of all particles of a group of cloths, tree over them, lists of cloth/touch_list.glsl. Outputs: how many,
-// then for each twice the number of the particle plus the place of the triangle in its list; PRESSES - 1 at most.
+// Inputs: lists of cloth/press_leaf.glsl; if one is full, all that it is made of. Outputs: how many, then for each twice the
+// number of the particle plus the place of the triangle in its list; PRESSES - 1 at most, the first in the tree.
 
-#include "cloth/face_ball.glsl"
 #include "cloth/tree_search.glsl"
 
+uniform usamplerBuffer u_leaves;
 uniform usamplerBuffer u_touched;
-uniform float u_reach;             // distance that counts as near [m]
+uniform usamplerBuffer u_ranges;   // first of the particles in each leaf, and the one after the last
+uniform usamplerBuffer u_members;  // particles by leaf
+uniform int u_first_place;         // node that is the first triangle
+uniform int u_leaf_size;           // triangles in a leaf
+uniform float u_reach;             // largest clearance [m]
 
 void run(int id) {
     uint found[PRESSES];
@@ -14,20 +18,30 @@ void run(int id) {
         found[i] = 0u;
     }
     int count = 0;
-    uvec4 corners = texelFetch(u_corners, id);
-    Ball own = face_ball(corners);
-    int node = 0;
-    float cloth = float(corners.w) + 1.0;
-    int particle = next_near(node, own, u_reach, cloth);
-    while (particle >= 0) {
-        uvec2 faces = texelFetch(u_touched, particle).xy / 4u;
-        for (int slot = 0; slot < 2; ++slot) {
+    int list = id / u_leaf_size * LISTED;
+    int length = int(texelFetch(u_leaves, list).x);
+    bool is_full = length >= LISTED;
+    for (int i = 1; i <= (is_full ? 0 : length); ++i) {
+        uint entry = texelFetch(u_leaves, list + i).x;
+        if (texelFetch(u_touched, int(entry / 2u))[entry % 2u] / 4u == uint(id) && count < PRESSES - 1) {
+            ++count;
+            found[count] = 2u * texelFetch(u_members, int(entry / 2u)).x + entry % 2u;
+        }
+    }
+    Box own = box_at(u_first_place + id);
+    Search search = begun(list, texelFetch(u_links, u_first_place + id).z);
+    search.node = is_full ? search.node : -1;
+    while (search.node >= 0) {
+        int leaf = visited(search, own, u_reach);
+        ivec2 range = leaf < 0 ? ivec2(0) : ivec2(texelFetch(u_ranges, leaf - u_bottom).xy);
+        for (int place = range.x; place < range.y; ++place) {
+            uvec2 faces = texelFetch(u_touched, place).xy / 4u;
+            uint slot = faces.x == uint(id) ? 0u : 1u;
             if (faces[slot] == uint(id) && count < PRESSES - 1) {
                 ++count;
-                found[count] = uint(2 * particle + slot);
+                found[count] = 2u * texelFetch(u_members, place).x + slot;
             }
         }
-        particle = next_near(node, own, u_reach, cloth);
     }
     found[0] = uint(count);
     o_presses_0 = uvec4(found[0], found[1], found[2], found[3]);

@@ -1,5 +1,5 @@
 // Nodes of the tree over the particles of a cloth: balls that hold all that is below them for a span of time.
-// Two texels a node: centre, radius [m] | velocity of the centre [m/s], 0 or see cloth/tree_search.glsl. An empty
+// Two texels a node: centre, radius [m] | velocity of the centre [m/s], 0. An empty
 // node has a negative radius.
 // Numbers of the nodes are those of sim/kinds/cloth/self_contact.py.
 

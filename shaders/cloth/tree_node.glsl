@@ -1,5 +1,5 @@
 // The ball around the children of one inner node, which holds them for a span of time if they keep their velocities.
-// Inputs: the level below. Outputs: a node, see cloth/tree.glsl. SEVERAL is a tree over several cloths.
+// Inputs: the level below. Outputs: a node, see cloth/tree.glsl.
 
 #include "cloth/tree.glsl"
 
@@ -28,16 +28,4 @@ void run(int id) {
     }
     o_ball = vec4(centre, radius);
     o_motion = vec4(velocity, 0.0);
-#ifdef SEVERAL
-    // The cloth of all children, or 0; an empty child has any.
-    float least = 1e30;
-    float most = 0.0;
-    for (int child = first; child < first + u_children; ++child) {
-        float cloth = texelFetch(u_tree, 2 * child + 1).w;
-        bool counts = texelFetch(u_tree, 2 * child).w >= 0.0;
-        least = counts ? min(least, cloth) : least;
-        most = counts ? max(most, cloth) : most;
-    }
-    o_motion.w = least == most ? most : 0.0;
-#endif
 }

@@ -1,7 +1,7 @@
 """Substeps of a sheet, without and with collisions, and of lines against springs.
 
-A folded sheet with self-collision is compared with the same one without, and two sheets that lie on one another with
-the same two that ignore each other.
+A folded sheet with self-collision is compared with the same one without, two sheets that lie on one another with the
+same two that ignore each other, and lines with springs for a sheet and for the mesh of a skirt.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,17 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.group import ClothGroup, ClothInStep
 from sinew.sim.kinds.cloth.line_solver import LineSolver
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
-from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSolving, PinPreset
+from sinew.sim.kinds.cloth.settings import (
+    ClothMode,
+    ClothPlacement,
+    ClothSettings,
+    ClothSolving,
+    ClothSource,
+    PinPreset,
+)
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.maths.arrays import Float32, Float64
 
 PARTICLES_PER_MEASUREMENT = 400_000
@@ -106,17 +114,20 @@ def _sheet_rows(
 
 
 def _line_rows(bench: GpuBench, side: int, steps: int) -> list[Row]:
-    """Measures a substep of both solvers with a sheet of cotton; the springs would need many more substeps."""
+    """Measures a substep of both solvers with a sheet and a garment of cotton; springs would need many more."""
     cotton = ClothSettings(
         columns=side, rows=side, placement=ClothPlacement.FLAT, density=0.12, stretch_stiffness=1e4,
         shear_stiffness=40.0, bend_stiffness=1e-5, pins=PinPreset.NONE, substeps=SUBSTEPS,
     )  # fmt: skip
-    model = build_cloth(cotton, None, raised())
-    sheets = {
+    both = {
         solver.value: msgspec.structs.replace(cotton, solver=solver)
         for solver in (ClothSolving.SPRINGS, ClothSolving.LINES)
     }
-    return _sheet_rows(bench, "cloth lines", model, sheets, rest_records(model), max(1, steps // LINE_COST))
+    rows, steps = list[Row](), max(1, steps // LINE_COST)
+    for system, source in (("cloth lines", ClothSource.GRID), ("garment lines", ClothSource.MESH)):
+        model = build_cloth(msgspec.structs.replace(cotton, source=source), skirt(side), raised())
+        rows += _sheet_rows(bench, system, model, both, rest_records(model), steps)
+    return rows
 
 
 def _pair_rows(bench: GpuBench, side: int) -> list[Row]:
@@ -142,6 +153,23 @@ def _pair_rows(bench: GpuBench, side: int) -> list[Row]:
     return bench.rows(
         variants, system="cloth on cloth", size=side * side, unit="particles", steps=steps, substeps=SUBSTEPS
     )
+
+
+def skirt(side: int) -> ClothSurface:
+    """Returns a garment as a mesh, narrow at the top, of `side` rings with as many vertices."""
+    rows, columns = np.divmod(np.arange(side * side), side)
+    turn, radius = 2.0 * np.pi * (columns + 0.5 * (rows % 2)) / side, 0.15 + 0.3 * rows / (side - 1)
+    positions = np.stack([radius * np.sin(turn), -0.8 * rows / (side - 1), radius * np.cos(turn)], axis=1)
+    first = np.arange(side * (side - 1))
+    ring, column = np.divmod(first, side)
+    following = ring * side + (column + 1) % side
+    # Rings are half a column apart
+    upper, lower = first + side, following + side
+    is_even = (ring % 2 == 0)[:, None]
+    one = np.where(is_even, np.stack([first, upper, following], 1), np.stack([first, upper, lower], 1))
+    other = np.where(is_even, np.stack([following, upper, lower], 1), np.stack([first, lower, following], 1))
+    texcoords = (np.stack([columns, rows], axis=1) / side).astype(np.float32)
+    return ClothSurface(positions, texcoords, np.concatenate([one, other]).astype(np.uint32))
 
 
 def folded_records(model: ClothModel, distance: float) -> npt.NDArray[np.void]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 Float64 = npt.NDArray[np.float64]
 Faces = npt.NDArray[np.intp]
 
-ABSORBED, PUSHED, HORIZON, FASTEST, CROWD, SUDDEN = 0.4, 0.2, 16.0, 2.0, 1.0, 0.6
+ABSORBED, PUSHED, HORIZON, FASTEST, CROWD = 0.4, 0.2, 16.0, 2.0, 1.0
 
 
 @dataclass
@@ -55,7 +55,6 @@ def nearest_weights(point: Float64, corners: Float64) -> Float64:
 
 def listed(own: Sheet, other: Sheet, span: float) -> list[list[Entry]]:
     """The two triangles that each particle may touch within `span` [s]."""
-    near = 0.5 * (own.thickness + other.thickness) + SUDDEN * span
     found = []
     for particle, (point, velocity) in enumerate(zip(own.positions, own.velocities, strict=True)):
         ranked = []
@@ -68,7 +67,9 @@ def listed(own: Sheet, other: Sheet, span: float) -> list[list[Entry]]:
             for time in (0.0, meeting):
                 there, then = point + time * velocity, corners + time * motion
                 least = min(least, float(np.linalg.norm(there - nearest_weights(there, then) @ then)))
-            if least < near:
+            speeds = np.linalg.norm(velocity), np.linalg.norm(motion, axis=1).max()
+            margin = sum(0.5 * span * float(np.clip(speed, 0.15, 0.6)) for speed in speeds)
+            if least < 0.5 * (own.thickness + other.thickness) + margin:
                 inside = nearest_weights(point, corners).min() > 0.0
                 ranked.append((least, Entry(particle, face, height >= 0.0, bool(inside))))
         chosen = [entry for _, entry in sorted(ranked, key=lambda one: one[0])[:2]]

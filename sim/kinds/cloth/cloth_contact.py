@@ -17,13 +17,14 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
-from sinew.sim.gl.record import Record, record
+from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE
+from sinew.sim.kinds.cloth.face_tree import FaceTree
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.self_contact import END, BallTree, contact_tree, links_of, width
+from sinew.sim.kinds.cloth.self_contact import END, NEAR, width
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.maths.arrays import Float64
 
@@ -37,13 +38,13 @@ Of more than fit, those that are first in the tree are listed; the others are pu
 push.
 """
 
+MET = record("ClothMet", **{f"met_{index}": (4, "u4") for index in range(4)})
+"""The touches of the triangles around a particle, see shaders/cloth/met_list.glsl."""
+
+PAIRS = record("ClothPairs", **{f"pair_{index}": (4, "u4") for index in range(6)})
+"""The two triangles of `TOUCHED` in a step, see shaders/cloth/touch_pair.glsl."""
+
 TOUCHES = record("ClothTouches", **{f"touch_{index}": (4, "f4") for index in range(4)})
-
-SUDDEN = 0.6
-"""Change of the speed within a step that lists allow for [m/s]."""
-
-_SPREAD = 4.0
-"""Distance of cloths in the rest positions of the tree, in their extents: the tree separates the cloths first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +73,8 @@ class ClothContact(Owner):
         counts = [padded_count(model.particle_count) for model in models]
         firsts = [0, *np.cumsum(counts).tolist()]
         self._offsets, total = [first * CLOTH_STATE.dtype.itemsize for first in firsts], firsts[-1]
-        corners, numbers, places = _joined(models, firsts[:-1])
-        owners = np.full((total, 2), END, np.uint32)
-        owners[numbers, 0] = np.repeat(np.arange(len(models)), [model.particle_count for model in models])
-        owners[:, 1], around = _faces_around(corners[:, :3], total)
+        tree = self._tree = self.owns(FaceTree(context, library, *_joined(models, firsts)))
         self._state = self._texels(context, CLOTH_STATE.zeros(total), "group")
-        self._owners = self._texels(context, owners, "owners", "rg32ui")
-        self._corners = self._texels(context, corners, "corners", "rgba32ui")
-        self._around = self._texels(context, around, "faces around", "r32ui")
         self._cloths = self._texels(context, np.zeros((len(models), 4), np.float32), "cloths")
         self._failed = self._texels(context, np.zeros((len(models), 4), np.float32), "failed")
         self._free = self._texels(context, np.ones(total, np.float32), "free particles", "r32f")
@@ -87,25 +82,36 @@ class ClothContact(Owner):
         meets = np.zeros((len(models), len(models)), np.uint32)
         for one, other in pairs:
             meets[one, other] = meets[other, one] = 1
-        self._pairs, self._count = self._texels(context, meets, "pairs", "r32ui"), len(models)
+        self._count = len(models)
         self._touched = self._texels(context, TOUCHED.zeros(total), "touched", "rgba32ui")
-        self._presses = self._texels(context, PRESSES.zeros(len(corners)), "presses", "rgba32ui")
+        self._leaves = self._texels(context, NEAR.zeros(tree.leaf_count), "leaves", "r32ui")
+        self._presses = self._texels(context, PRESSES.zeros(len(tree.faces)), "presses", "rgba32ui")
+        self._met = self._texels(context, MET.zeros(total), "met", "rgba32ui")
+        self._pairs = self._texels(context, PAIRS.zeros(total), "touch pairs", "rgba32ui")
         self._touches = self._texels(context, TOUCHES.zeros(total), "touches")
-        place_of = np.zeros(total, np.intp)
-        place_of[numbers] = np.arange(len(numbers))
-        centres = places[place_of[corners[:, :3]]].mean(axis=1)
-        self._searches = [
-            self._search(library, "touch_list", self._touched, TOUCHED, centres, "tree_face", np.arange(len(corners))),
-            self._search(library, "press_list", self._presses, PRESSES, places, "tree_place", numbers),
-        ]
+        self._reads = {
+            "u_state": self._state,
+            "u_corners": self._texels(context, tree.faces, "corners", "rgba32ui"),
+            **{name: self._texels(context, *table) for name, table in _tables(tree, total).items()},
+            "u_cloths": self._cloths,
+            "u_failed": self._failed,
+            "u_free": self._free,
+            "u_pairs": self._texels(context, meets, "pairs", "r32ui"),
+            "u_touched": self._touched,
+            "u_leaves": self._leaves,
+            "u_presses": self._presses,
+            "u_touch_pairs": self._pairs,
+        }
+        self._touch_list = Kernel(library, "cloth/touch_list.glsl", TOUCHED, records=total)
+        defines = {"LISTED": width(NEAR), "PRESSES": width(PRESSES)}
+        self._press_leaf = Kernel(library, "cloth/press_leaf.glsl", NEAR, defines=defines, records=tree.leaf_count)
+        self._press_list = Kernel(library, "cloth/press_list.glsl", PRESSES, defines=defines, records=len(tree.faces))
+        self._met_list = Kernel(library, "cloth/met_list.glsl", MET, defines={"LISTED": width(MET)}, records=total)
+        self._touch_pair = Kernel(library, "cloth/touch_pair.glsl", PAIRS, records=total)
         self._touch = Kernel(library, "cloth/touch.glsl", TOUCHES, records=total)
         self._thickest = 0.0
-        textures = {
-            "u_touches": self._touches,
-            "u_presses": self._presses,
-            "u_owners": self._owners,
-            "u_around": self._around,
-        }
+        textures = {name: self._reads[name] for name in ("u_presses", "u_around")}
+        textures |= {"u_touches": self._touches, "u_met": self._met}
         self.cloths = [MetCloths(number, textures, first) for number, first in enumerate(firsts[:-1])]
 
     def set_cloths(self, settings: Sequence[ClothSettings], present: Sequence[bool]) -> None:
@@ -132,48 +138,26 @@ class ClothContact(Owner):
 
     def find(self, span: float) -> None:
         """Lists what may touch within `span` [s] of the states that were taken."""
-        common = {"u_state": self._state, "u_corners": self._corners, "u_owners": self._owners, "u_span": span}
-        for _, tree, _, _ in self._searches:
-            tree.update(common)
-        values = {
-            "u_cloths": self._cloths,
-            "u_failed": self._failed,
-            "u_pairs": self._pairs,
-            "u_cloth_count": self._count,
-            "u_margin": SUDDEN * span,
-            "u_touched": self._touched,
-            "u_reach": self._thickest + SUDDEN * span,
-        }
-        for kernel, tree, links, lists in self._searches:
-            own = {"u_tree": tree.nodes, "u_places": tree.places, "u_first_place": tree.tree.first_place}
-            own["u_links"] = links
-            for name, value in (common | values | own).items():
+        tree, values = self._tree, {**self._reads, "u_span": span, "u_reach": self._thickest}
+        tree.update(values)
+        values |= {**tree.reads, "u_above": tree.lists, "u_cloth_count": self._count}
+        values |= {"u_first_place": tree.first_place, "u_leaf_size": tree.leaf_size}
+        for kernel, made, bottom in (
+            (self._touch_list, self._touched, tree.first_place),
+            (self._press_leaf, self._leaves, tree.first_leaf),
+            (self._press_list, self._presses, tree.first_leaf),
+            (self._met_list, self._met, 0),
+            (self._touch_pair, self._pairs, 0),
+        ):
+            for name, value in (values | {"u_bottom": bottom}).items():
                 kernel.program.set_if_active(name, value)
-            kernel.run(None, lists.buffer, lists.buffer.count)
+            kernel.run(None, made.buffer, made.buffer.count)
 
     def touch(self, substep: float) -> None:
         """Computes the impulses of a substep [s] between the states that were taken."""
-        self._touch.run(
-            None, self._touches.buffer, self._touches.buffer.count,
-            u_state=self._state, u_owners=self._owners, u_corners=self._corners, u_cloths=self._cloths,
-            u_touched=self._touched, u_presses=self._presses, u_free=self._free, u_substep=substep,
-        )  # fmt: skip
-
-    def _search(
-        self,
-        library: ShaderLibrary,
-        name: str,
-        lists: TexelBuffer,
-        output: Record,
-        rest: Float64,
-        leaf: str,
-        numbers: npt.NDArray[np.intp],
-    ) -> tuple[Kernel, BallTree, TexelBuffer, TexelBuffer]:
-        """Returns a kernel that writes lists of what is near in a tree, the tree with its links, and the lists."""
-        tree = self.owns(BallTree(library.context, library, contact_tree(rest), rest, f"cloth/{leaf}.glsl", numbers))
-        defines = {"PRESSES": width(PRESSES)}
-        kernel = Kernel(library, f"cloth/{name}.glsl", output, defines=defines, records=lists.buffer.count)
-        return kernel, tree, self._texels(library.context, links_of(tree.tree), "links", "rg32ui"), lists
+        for name, value in self._reads.items():
+            self._touch.program.set_if_active(name, value)
+        self._touch.run(None, self._touches.buffer, self._touches.buffer.count, u_substep=substep)
 
     def _texels(
         self, context: Context, data: npt.NDArray[np.generic], name: str, pixels: str = "rgba32f"
@@ -181,26 +165,47 @@ class ClothContact(Owner):
         return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))
 
 
-def _joined(
-    models: Sequence[ClothModel], firsts: Sequence[int]
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.intp], Float64]:
-    """Returns corners and cloth of the triangles (F, 4), numbers of the particles (P,) and their rest positions [m]."""
-    apart = np.array([_SPREAD * sum(model.extent for model in models), 0.0, 0.0])
-    each = list(enumerate(zip(models, firsts, strict=True)))
+def _joined(models: Sequence[ClothModel], firsts: Sequence[int]) -> tuple[npt.NDArray[np.uint32], Float64]:
+    """Returns corners and cloth of the triangles (F, 4), and the rest positions of the particles [m]."""
+    each = list(enumerate(zip(models, firsts, strict=False)))
     corners = [np.insert(model.faces + np.uint32(first), 3, cloth, axis=1) for cloth, (model, first) in each]
-    numbers = [np.arange(first, first + model.particle_count) for _, (model, first) in each]
-    places = [model.positions + cloth * apart for cloth, (model, _) in each]
-    return np.concatenate(corners), np.concatenate(numbers), np.concatenate(places)
+    places = np.zeros((firsts[-1], 3))
+    for _, (model, first) in each:
+        places[first : first + model.particle_count] = model.positions
+    return np.concatenate(corners), places
 
 
-def _faces_around(corners: npt.NDArray[np.uint32], count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+def _tables(tree: FaceTree, count: int) -> dict[str, tuple[npt.NDArray[np.uint32], str, str]]:
+    """Returns what is known of so many particles, by sampler, with names and pixel formats."""
+    first_faces, around = _faces_around(tree.faces, count)
+    owners = np.full((count, 4), END, np.uint32)
+    # Particles without triangles meet nothing; each other one is in a leaf with one of its triangles.
+    used = np.flatnonzero(np.diff(first_faces, append=len(around)) > 1)
+    faces = around[first_faces[used]] // 4
+    leaves = faces // tree.leaf_size
+    owners[used, 0], owners[used, 1], owners[:, 2] = tree.faces[faces, 3], leaves * width(NEAR), first_faces
+    alone = np.setdiff1d(np.arange(count), used)
+    members = np.concatenate([used[np.argsort(leaves, kind="stable")], alone]).astype(np.uint32)
+    owners[members, 3] = np.arange(count)
+    ends = np.cumsum(np.bincount(leaves, minlength=tree.leaf_count)).astype(np.uint32)
+    ranges = np.stack([np.insert(ends[:-1], 0, 0), ends], axis=1)
+    return {
+        "u_owners": (owners, "owners", "rgba32ui"),
+        "u_around": (around, "faces around", "r32ui"),
+        "u_ranges": (ranges, "ranges", "rg32ui"),
+        "u_members": (members, "members", "r32ui"),
+    }
+
+
+def _faces_around(faces: npt.NDArray[np.uint32], count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """Returns the first entry of each particle, and the entries: 4 times a triangle plus a corner, then `END`."""
-    ends = corners.ravel()
+    held = np.flatnonzero(faces[:, 3] != END)
+    ends = faces[held, :3].ravel()
     order = np.argsort(ends, kind="stable")
     lengths = np.bincount(ends, minlength=count)
     before = np.cumsum(lengths) - lengths
     firsts = before + np.arange(count)  # an END after the entries of each particle
     entries = np.full(len(ends) + count, END, np.uint32)
     sorted_ends = ends[order]
-    entries[np.arange(len(ends)) + sorted_ends] = 4 * (order // 3) + order % 3
+    entries[np.arange(len(ends)) + sorted_ends] = 4 * held[order // 3] + order % 3
     return firsts.astype(np.uint32), entries

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -87,54 +86,27 @@ NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Node of the tree: centre, radius [m] | velocity [m/s], 0."""
 
 
-def links_of(tree: ContactTree) -> npt.NDArray[np.uint32]:
-    """Returns, for each node, its first child, and the node after all below it; `END` without one."""
-    after = np.array([END], np.uint32)
-    found = []
-    for level in range(tree.depth + 2):
-        first, width = first_of_level(level), FAN if level <= tree.depth else tree.leaf_size
-        numbers = np.arange(len(after) if level == 0 else len(after) * width)
-        if level:
-            after = np.where(numbers % width == width - 1, np.repeat(after, width), first + numbers + 1)
-        children = FAN if level < tree.depth else tree.leaf_size
-        below = first_of_level(level + 1) + children * numbers if level <= tree.depth else np.full(len(numbers), END)
-        found.append(np.stack([below, after], axis=1).astype(np.uint32))
-    return np.concatenate(found)
-
-
 class BallTree(Owner):
     """The spheres of a tree around particles, or faces, that move for a span of time.
 
     Args:
         rest: Rest positions from which the tree was built [m], shape (N, 3).
         leaf: Kernel that writes the lowest nodes, from `u_state` and `u_places`.
-        numbers: Of a tree over several cloths: in the state of all, shape (N,).
 
     Attributes:
         nodes: Records of `NODE`.
         places: Rest position, and number or `EMPTY`, of each place of the leaves.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        library: ShaderLibrary,
-        tree: ContactTree,
-        rest: Float64,
-        leaf: str,
-        numbers: npt.NDArray[np.intp] | None = None,
-    ) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary, tree: ContactTree, rest: Float64, leaf: str) -> None:
         self.tree = tree
         places = np.zeros((len(tree.order), 4), np.float32)
         places[:, :3], places[:, 3] = rest[tree.order], tree.order
-        if numbers is not None:
-            places[:, 3] = np.where(tree.order == EMPTY, EMPTY, numbers[tree.order])
         self.places = self.owns(TexelBuffer(context, places.ravel(), usage="copy", label="cloth places"))
         self.nodes = self.owns(TexelBuffer(context, NODE.zeros(tree.node_count), usage="copy", label="cloth tree"))
         self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
-        defines = {"SEVERAL": True} if numbers is not None else {}
-        self._leaf = Kernel(library, leaf, NODE, defines=defines)
-        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines=defines)
+        self._leaf = Kernel(library, leaf, NODE)
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
 
     def update(self, uniforms: Mapping[str, object]) -> None:
         """Moves the spheres, from the leaves up to the root."""

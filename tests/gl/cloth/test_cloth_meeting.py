@@ -86,18 +86,26 @@ def as_sheet(cloth: Cloth, particle_mass: float) -> Sheet:
 
 @ON_BOTH
 @pytest.mark.parametrize(
-    ("masses", "pins"),
-    [((0.01, 0.01), PinPreset.NONE), ((0.03, 0.008), PinPreset.NONE), ((0.01, 0.02), PinPreset.ALL_CORNERS)],
+    ("masses", "pins", "sides"),
+    [
+        ((0.01, 0.01), PinPreset.NONE, (5, 4)),
+        ((0.03, 0.008), PinPreset.NONE, (5, 4)),
+        ((0.01, 0.02), PinPreset.ALL_CORNERS, (5, 4)),
+        ((0.002, 0.02), PinPreset.NONE, (13, 5)),
+    ],
 )
 def test_two_sheets_meet_as_in_the_reference(
-    context: Context, library: ShaderLibrary, masses: tuple[float, float], pins: PinPreset
+    context: Context, library: ShaderLibrary, masses: tuple[float, float], pins: PinPreset, sides: tuple[int, int]
 ) -> None:
-    """Sheets of 25 and 16 particles without springs are thrown at each other; if they are free their momentum stays."""
+    """Sheets without springs are thrown at each other; if they are free their momentum stays.
+
+    A fine one on a coarse one fills the lists of its leaves and particles.
+    """
     random, cloths = np.random.default_rng(3), []
-    for mass, side, thickness in zip(masses, (5, 4), (0.06, 0.04), strict=True):
+    for mass, side, thickness in zip(masses, sides, (0.06, 0.04), strict=True):
         settings = springs(
             columns=side, rows=side, width=0.4, height=0.4, placement=ClothPlacement.FLAT, particle_mass=mass,
-            thickness=thickness, self_friction=0.5, **(LOOSE | {"pins": pins if side == 4 else PinPreset.NONE}),
+            thickness=thickness, self_friction=0.5, **(LOOSE | {"pins": pins if side == sides[1] else PinPreset.NONE}),
         )  # fmt: skip
         cloths.append(Cloth(context, library, settings))
     for cloth, height, speed in zip(cloths, (0.0, 0.07), ((0.1, 0.5, 0.0), (0.0, -1.5, 0.3)), strict=True):
