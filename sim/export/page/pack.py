@@ -25,10 +25,18 @@ ORDERS = {"rows": 1, "zigzag": 1, "zigzag2": 2}
 class Pack:
     def __init__(self) -> None:
         self._bytes = bytearray()
+        self._known: dict[tuple[bytes, str, tuple[int, ...]], Reference] = {}
 
-    def __len__(self) -> int:
-        """Returns the bytes of the arrays before compression."""
-        return len(self._bytes)
+    def compressed_size(self) -> int:
+        """Returns the bytes that the arrays take about."""
+        return len(zlib.compress(self._bytes, 1))
+
+    def once(self, array: npt.NDArray[Any], coding: str = "") -> Reference:
+        """Appends an array unless an equal one was added by this method."""
+        key = array.tobytes(), array.dtype.str + coding, array.shape
+        if key not in self._known:
+            self._known[key] = self.add(array, coding)
+        return self._known[key]
 
     def add(self, array: npt.ArrayLike, coding: str = "") -> Reference:
         """Appends an array.

@@ -25,6 +25,7 @@ from sinew.sim.kinds.contract import (
     Array,
     Draggable,
     Exports,
+    LiveNode,
     Measures,
     Prepares,
     StepInputs,
@@ -43,6 +44,8 @@ from sinew.sim.scene.vectors import Vec3
 
 _LARGE = 10**8
 """Number of pairs of places from which on maps are resampled on a worker."""
+
+PAGE_SLIDERS = ("gravity.y", "wind.x", "stretch_stiffness", "bend_stiffness", "air_drag")
 
 Driven = tuple[ClothSurface, np.ndarray]
 """A driven mesh in the world and its `driven_records`."""
@@ -288,6 +291,14 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
             "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
         }
+
+    def page(self) -> LiveNode | None:
+        cloth = self._built
+        if self.comparison is not None or cloth.is_displaced:
+            return None
+        if cloth.driven is not None:
+            return LiveNode(cloth.driven.vertices, len(cloth.driven.surface.positions), sliders=PAGE_SLIDERS)
+        return LiveNode(cloth.simulated, cloth.model.particle_count, sliders=PAGE_SLIDERS, is_draggable=True)
 
     @property
     def material(self) -> Material:
