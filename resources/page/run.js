@@ -27,7 +27,6 @@ class Buffers {
       size: Math.max(Math.ceil(size / ROW_BYTES), 1) * ROW_BYTES, name: gl.createBuffer(), version: 1, views: {},
       data: data && bytesOf(array(data)), patches: new Map(),
     }));
-    this.reset();
   }
 
   reset() {
@@ -132,6 +131,7 @@ class Runner {
     for (const [name, targets] of Object.entries(live.hands ?? {})) {
       this.hands[name] = targets.map((one) => ({...one, words: array(one.words)}));
     }
+    this.reset();
   }
 
   // Number of steps until it starts again.
@@ -140,13 +140,21 @@ class Runner {
   reset() {
     this.buffers.reset();
     this.step = 0;
+    this.execute(this.live.first, 0);
   }
 
   advance() {
-    const gl = this.gl, {lists, steps} = this.live;
+    this.execute(this.live.steps[this.index(this.step)], this.step + 1);
+    this.step++;
+  }
+
+  // Executes a list of passes; inputs are those of row `row`.
+  execute(list, row) {
+    const gl = this.gl;
     this.current = null;
+    this.row = row;
     gl.enable(gl.RASTERIZER_DISCARD);
-    for (const at of lists[steps[this.index(this.step)]]) {
+    for (const at of this.live.lists[list]) {
       const one = this.passes[at];
       if (one.c) this.buffers.copy(one.c);
       else if (one.i !== undefined) this.feed(this.inputs[one.i]);
@@ -155,7 +163,6 @@ class Runner {
     gl.disable(gl.RASTERIZER_DISCARD);
     gl.bindVertexArray(null);
     gl.activeTexture(gl.TEXTURE0);
-    this.step++;
   }
 
   // Texture of the positions of a node, `texels` of 4 floats a record; rows of 1024 texels.
@@ -230,7 +237,7 @@ class Runner {
   }
 
   feed({buffer, offset, base, moving, table, steps}) {
-    const row = steps.get(this.step), n = moving.length;
+    const row = steps.get(this.row), n = moving.length;
     for (let k = 0; k < n; k++) base[moving[k]] = table[row * n + k];
     this.buffers.write(buffer, offset, bytesOf(base));
   }
@@ -243,8 +250,8 @@ class Runner {
     }
     one.u.forEach((at, u) => { if (at >= 0) this.send(program, u, one.own[u] ?? this.values[at]); });
     for (const [u, table] of one.v) {
-      const size = table.length / this.live.steps.length;
-      this.send(program, u, one.own[u] ?? table.subarray(this.step * size, (this.step + 1) * size));
+      const size = table.length / (this.live.steps.length + 1);
+      this.send(program, u, one.own[u] ?? table.subarray(this.row * size, (this.row + 1) * size));
     }
     for (const [key, i, format] of one.s ?? []) {
       if (program.units[key] === undefined) {

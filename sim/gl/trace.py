@@ -46,7 +46,7 @@ class Draw:
     samplers: tuple[tuple[str, int, str], ...]  # Name, buffer and pixel format
     blocks: tuple[tuple[str, int], ...]
     attributes: tuple[Attribute, ...]
-    targets: tuple[tuple[int, int], ...]  # Buffers with offsets [byte]
+    targets: tuple[tuple[int, int, int], ...]  # Buffers, offset and size of what is written [byte]
     problem: str = ""  # Why a page cannot repeat it
 
     @property
@@ -56,7 +56,7 @@ class Draw:
 
     @property
     def writes(self) -> frozenset[int]:
-        return frozenset(name for name, _ in self.targets)
+        return frozenset(name for name, _, _ in self.targets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,7 @@ Command = tuple[Draw | Copy | Upload, Values]
 class TracedProgram:
     program: Program
     uniforms: tuple[UniformInfo, ...]
+    sizes: tuple[int, ...]  # Bytes that a vertex writes to each target
 
 
 @dataclass(slots=True)
@@ -191,9 +192,11 @@ class Trace:
     def _program(self, name: int) -> TracedProgram:
         known = self.programs.get(name)
         if known is None or known.program.name != name:
-            program = next(p for kernel in self.library.kernels if (p := kernel.program).name == name)
-            uniforms = tuple(u for u in program.reflection.uniforms.values() if u.type.sampler_target is None)
-            known = self.programs[name] = TracedProgram(program, uniforms)
+            kernel = next(one for one in self.library.kernels if one.program.name == name)
+            infos = kernel.program.reflection.uniforms.values()
+            uniforms = tuple(info for info in infos if info.type.sampler_target is None)
+            sizes = tuple(size * kernel.per_vertex for size in kernel.sizes)
+            known = self.programs[name] = TracedProgram(kernel.program, uniforms, sizes)
         return known
 
     def _draw(self, traced: TracedProgram, mode: int, first: int, count: int) -> Draw:
@@ -214,11 +217,10 @@ class Trace:
         attributes = tuple(_attribute(one.name, one.location, one.integer) for one in program.reflection.attributes)
         if not all(one.buffer for one in attributes):
             problem = f"{program.label} has an attribute without a buffer"
-        sources = program.sources
-        captured = len(sources.captures) if sources.separate else 1
         targets = tuple(
             (_indexed(GL.GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index),
-             _indexed(GL.GL_TRANSFORM_FEEDBACK_BUFFER_START, index)) for index in range(captured)
+             _indexed(GL.GL_TRANSFORM_FEEDBACK_BUFFER_START, index), count * size)
+            for index, size in enumerate(traced.sizes)
         )  # fmt: skip
         return Draw(program.name, mode, first, count, tuple(samplers), tuple(blocks), attributes, targets, problem)
 

@@ -1,12 +1,13 @@
 """The steps of a trace as a program that a web page repeats: `resources/page/run.js` runs it.
 
+The first part of the trace makes what is shown at the start, from the contents of the buffers; each other one is a step.
+
 Passes on which nothing shown depends are left out.  What the processor uploads, and uniforms that differ between steps,
 are inputs of the page.  Steps that repeat without inputs never end; others end with the last traced step.
 """
 
-import zlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +22,9 @@ T = TypeVar("T", bound=Hashable)
 PERIOD_MAX = 6
 """Steps after which passes must repeat: buffers of the last two or three steps take turns."""
 
+SAMPLED = 1 << 18
+"""Bytes by which codings are compared."""
+
 Steps = Sequence[Sequence[Command]]
 Place = tuple[int, int]
 """A GL program and the number of its draw in a step, which tell passes of different steps apart."""
@@ -31,7 +35,7 @@ class Output:
     """What is shown of a node.
 
     Attributes:
-        buffers: GL names before the first step and after each.
+        buffers: GL names at the start, after the first part of the trace, and after each step.
         count: Number of records.
         texels: Of four floats in a record, of which the first three are a position.
         first: Texel of the first position.
@@ -50,7 +54,7 @@ class Interned(Generic[T]):
     def add(self, value: T) -> int:
         return self._at.setdefault(value, len(self._at))
 
-    def __iter__(self) -> Iterable[T]:
+    def __iter__(self) -> Iterator[T]:
         return iter(self._at)
 
     def __len__(self) -> int:
@@ -97,6 +101,26 @@ def live_steps(trace: Trace, needed: frozenset[int]) -> list[list[Command]]:
     return steps
 
 
+def starts_of(steps: Steps, sizes: Mapping[int, int]) -> frozenset[int]:
+    """Returns the buffers whose contents before the first command matter."""
+    found, ends = set[int](), dict[int, int]()
+
+    def is_whole(name: int) -> bool:
+        return ends.get(name, 0) >= sizes[name]
+
+    for step in steps:
+        for command, _ in step:
+            found |= {name for name in command.reads if not is_whole(name)}
+            if not isinstance(command, Draw):
+                found |= {name for name in command.writes if not is_whole(name)}
+                continue
+            for name, offset, size in command.targets:
+                if offset <= ends.get(name, 0):
+                    ends[name] = max(ends.get(name, 0), offset + size)
+    written = frozenset().union(*(command.writes for step in steps for command, _ in step))
+    return frozenset(found | {name for name in written if not is_whole(name)})
+
+
 def problem_of(trace: Trace, needed: frozenset[int]) -> str:
     """Returns why a page cannot compute these buffers, or ""."""
     for step in trace.finished:
@@ -112,7 +136,7 @@ def loop_of(steps: Sequence[Hashable]) -> tuple[int, int]:
         start = len(steps) - period
         while start > 0 and steps[start - 1] == steps[start - 1 + period]:
             start -= 1
-        if start <= len(steps) // 2:
+        if start <= min(len(steps) // 2, len(steps) - 2 * period):
             return start, period
     return len(steps), 0
 
@@ -144,18 +168,20 @@ class LiveProgram:
         self._inputs: dict[tuple[int, int, int, int], dict[int, bytes]] = {}
         self._table = Interned[Any]()
         self._made: list[dict[str, Any]] = []
-        start, period = loop_of([tuple(step) for step in self.steps])
+        start, period = loop_of([tuple(step) for step in self.steps[1:]])
         self.is_endless = bool(period) and not any(
-            isinstance(command, Upload) for step in self.steps[start:] for command, _ in step
+            isinstance(command, Upload) for step in self.steps[1 + start :] for command, _ in step
         )
         if self.is_endless:
-            self.steps = self.steps[: start + period]
+            self.steps = self.steps[: 1 + start + period]
         else:
-            start, period = len(self.steps), 0
+            start, period = len(self.steps) - 1, 0
+        self._starts = starts_of(self.steps, trace.sizes) | {name for name in needed if name not in trace.written}
         lists = Interned[tuple[int, ...]]()
         rows = [lists.add(row) for row in self._rows()]
         self.json: dict[str, Any] = {
-            "start": start, "period": period, "lists": list(lists), "steps": rows, "passes": self._made,
+            "start": start, "period": period, "lists": list(lists), "first": rows[0], "steps": rows[1:],
+            "passes": self._made,
             "programs": [self._program(name) for name in self._programs],
             "buffers": [self._buffer(name) for name in self.buffers],
             "values": self._value_table(), "inputs": [self._input(*item) for item in self._inputs.items()],
@@ -206,7 +232,7 @@ class LiveProgram:
         self.passes.setdefault((command.program, occurrence), {})[at] = values
         made: dict[str, Any] = {
             "p": self._programs.add(command.program), "m": command.mode, "f": command.first, "n": command.count,
-            "t": [[number[name], offset] for name, offset in command.targets],
+            "t": [[number[name], offset] for name, offset, _ in command.targets],
             "u": [-1 if value is None else self._values.add(value) for value in values],
         }  # fmt: skip
         if command.samplers:
@@ -239,8 +265,8 @@ class LiveProgram:
         }  # fmt: skip
 
     def _buffer(self, name: int) -> dict[str, Any]:
-        data = self.trace.initial.get(name, b"")
-        made: dict[str, Any] = {"size": max(self.trace.sizes.get(name, 0), len(data))}
+        data = self.trace.initial.get(name, b"") if name in self._starts else b""
+        made: dict[str, Any] = {"size": self.trace.sizes[name]}
         return made | ({"data": smallest(self._pack, data)} if any(data) else {})
 
     def _value_table(self) -> dict[str, Reference]:
@@ -262,7 +288,7 @@ class LiveProgram:
         }  # fmt: skip
 
     def _output(self, output: Output) -> dict[str, Any]:
-        names = output.buffers[: len(self.steps) + 1]
+        names = output.buffers[: len(self.steps)]
         return {"buffers": [self.buffers[name] for name in names], "count": output.count, "texels": output.texels,
                 "first": output.first}  # fmt: skip
 
@@ -292,6 +318,6 @@ def smallest(pack: Pack, data: bytes) -> Reference:
     sizes = []
     for array, coding in forms:
         tried = Pack()
-        tried.add(array, coding)
+        tried.add(array[: SAMPLED // array[0].nbytes + 1], coding)
         sizes.append(tried.compressed_size())
     return pack.add(*forms[int(np.argmin(sizes))])
