@@ -108,6 +108,7 @@ class Renderer {
   constructor(gl, scene, array, live) {
     Object.assign(this, {gl, scene, array, live, tables: scene.draw, camera: new Camera(scene.camera), scale: 1});
     for (const name of ["EXT_color_buffer_float", "EXT_color_buffer_half_float", "EXT_float_blend", "OES_texture_float_linear"]) gl.getExtension(name);
+    this.clamp = (gl.getExtension("EXT_depth_clamp") || {}).DEPTH_CLAMP_EXT;
     const tables = this.tables;
     this.programs = tables.programs.map((one) => this.program(one));
     this.buffers = tables.buffers.map((one) => this.buffer(one));
@@ -344,9 +345,10 @@ class Renderer {
     gl.blitFramebuffer(0, 0, ...source.size, 0, 0, ...size, isLast ? gl.COLOR_BUFFER_BIT : copy, gl.NEAREST);
   }
 
-  set({depth, write, blend, cull, offset, coverage, mask, scissor}) {
+  set({depth, write, clamp, blend, cull, offset, coverage, mask, scissor}) {
     const gl = this.gl, turn = (what, on) => on ? gl.enable(what) : gl.disable(what);
     turn(gl.DEPTH_TEST, depth); gl.depthMask(!!write); if (depth) gl.depthFunc(depth);
+    if (this.clamp) turn(this.clamp, clamp);
     turn(gl.BLEND, blend); if (blend) gl.blendFuncSeparate(...blend);
     turn(gl.CULL_FACE, cull); if (cull) gl.cullFace(cull);
     turn(gl.POLYGON_OFFSET_FILL, offset); if (offset) gl.polygonOffset(...offset);
@@ -379,6 +381,7 @@ class Renderer {
       const buffer = this.buffers[command.b[name]];
       gl.bindBufferRange(gl.UNIFORM_BUFFER, i, this.stored(buffer), 0, buffer.length);
     });
+    for (const [number] of command.t || []) this.stored(this.buffers[number]);
     this.attributes(command, one);
     if (command.t) this.feed(command, first, count);
     else if (command.e) {
@@ -394,7 +397,6 @@ class Renderer {
     gl.bindTransformFeedback(gl.TRANSFORM_FEEDBACK, this.feedback ??= gl.createTransformFeedback());
     command.t.forEach(([number, offset], k) => {
       const buffer = this.buffers[number];
-      this.stored(buffer);
       gl.bindBufferRange(gl.TRANSFORM_FEEDBACK_BUFFER, k, buffer.name, offset, buffer.size - offset);
       buffer.version++;
     });

@@ -462,7 +462,7 @@ class Tables:
         made: dict[str, Any] = {}
         if state.depth_test or state.depth_write:
             made["depth"] = COMPARES[state.depth_func] if state.depth_test else GL.GL_ALWAYS
-            made["write"] = state.depth_write
+            made |= {"write": state.depth_write} | ({"clamp": True} if state.depth_clamp else {})
         if state.blend != "none":
             made["blend"] = BLENDS[state.blend]
         if state.cull != "none":
