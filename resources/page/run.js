@@ -253,6 +253,10 @@ class Runner {
       const size = table.length / (this.live.steps.length + 1);
       this.send(program, u, one.own[u] ?? table.subarray(this.row * size, (this.row + 1) * size));
     }
+    for (const [u, first, slope] of one.l ?? []) {
+      const value = Float32Array.from(first, (a, k) => a + slope[k] * this.row);
+      this.send(program, u, one.own[u] ?? new Uint32Array(value.buffer));
+    }
     for (const [key, i, format] of one.s ?? []) {
       if (program.units[key] === undefined) {
         program.units[key] = program.unitCount++;

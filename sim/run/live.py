@@ -15,12 +15,15 @@ import numpy as np
 
 from sinew.sim.export.page.pack import Pack, Reference
 from sinew.sim.gl.es_text import es_source
-from sinew.sim.gl.trace import Command, Copy, Draw, Trace, Upload
+from sinew.sim.gl.trace import Command, Copy, Draw, Trace, Upload, Values
+from sinew.sim.scene.clock import STEP_TIME
 
 T = TypeVar("T", bound=Hashable)
 
 PERIOD_MAX = 6
 """Steps after which passes must repeat: buffers of the last two or three steps take turns."""
+
+RATE = round(1.0 / STEP_TIME)
 
 SAMPLED = 1 << 18
 """Bytes by which codings are compared."""
@@ -45,6 +48,17 @@ class Output:
     count: int
     texels: int
     first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A uniform whose parts are `first` + `slope` times the number of the step, rounded to float32, such as a time."""
+
+    first: tuple[float, ...]
+    slope: tuple[float, ...]
+
+
+Value = bytes | Line
 
 
 class Interned(Generic[T]):
@@ -168,17 +182,18 @@ class LiveProgram:
         self._inputs: dict[tuple[int, int, int, int], dict[int, bytes]] = {}
         self._table = Interned[Any]()
         self._made: list[dict[str, Any]] = []
-        start, period = loop_of([tuple(step) for step in self.steps[1:]])
+        placed = with_lines([_placed(step) for step in self.steps], trace)
+        start, period = loop_of([tuple(step) for step in placed[1:]])
         self.is_endless = bool(period) and not any(
             isinstance(command, Upload) for step in self.steps[1 + start :] for command, _ in step
         )
         if self.is_endless:
-            self.steps = self.steps[: 1 + start + period]
+            self.steps, placed = self.steps[: 1 + start + period], placed[: 1 + start + period]
         else:
             start, period = len(self.steps) - 1, 0
         self._starts = starts_of(self.steps, trace.sizes) | {name for name in needed if name not in trace.written}
         lists = Interned[tuple[int, ...]]()
-        rows = [lists.add(row) for row in self._rows()]
+        rows = [lists.add(row) for row in self._rows(placed)]
         self.json: dict[str, Any] = {
             "start": start, "period": period, "lists": list(lists), "first": rows[0], "steps": rows[1:],
             "passes": self._made,
@@ -188,52 +203,46 @@ class LiveProgram:
             "outputs": {name: self._output(one) for name, one in outputs.items()},
         }  # fmt: skip
 
-    def _rows(self) -> list[tuple[int, ...]]:
+    def _rows(self, placed: Sequence[Sequence[tuple[Any, tuple[Value, ...]]]]) -> list[tuple[int, ...]]:
         """Returns the passes of each step; makes them."""
-        placed = [_placed(step) for step in self.steps]
-        varying: dict[Any, list[bytes | None]] = {}
-        by_step: dict[Any, dict[int, tuple[bytes, ...]]] = {}
+        by_step: dict[Any, dict[int, tuple[Value, ...]]] = {}
         for number, step in enumerate(placed):
             for key, values in step:
                 by_step.setdefault(key, {})[number] = values
-                known = varying.setdefault(key, list(values))
-                for index, value in enumerate(values):
-                    if known[index] != value:
-                        known[index] = None
         rows = []
         for number, step in enumerate(placed):
             row = []
             for key, values in step:
                 command, occurrence = key
+                of_steps, name = by_step[key], key
                 if isinstance(command, Upload):
                     place = command.buffer, command.offset, len(command.data), occurrence
                     self._inputs.setdefault(place, {})[number] = command.data
-                    key = "input", place
+                    name = "input", place
                 elif self.is_endless:
-                    key = command, occurrence, values
-                at = self._table.add(key)
+                    of_steps, name = {number: values}, (key, values)
+                at = self._table.add(name)
                 if at == len(self._made):
-                    kept = values if self.is_endless else tuple(varying.get(key, ()))
-                    self._made.append(self._pass(at, command, occurrence, kept, by_step.get(key, {}), key))
+                    self._made.append(self._pass(at, command, occurrence, of_steps, name))
                 row.append(at)
             rows.append(tuple(row))
         return rows
 
     def _pass(
-        self, at: int, command: Draw | Copy | Upload, occurrence: int, values: tuple[bytes | None, ...],
-        rows: dict[int, tuple[bytes, ...]], key: Any,
-    ) -> dict[str, Any]:  # fmt: skip
+        self, at: int, command: Draw | Copy | Upload, occurrence: int, rows: dict[int, tuple[Value, ...]], name: Any
+    ) -> dict[str, Any]:
         number = self.buffers
         if isinstance(command, Upload):
-            return {"i": list(self._inputs).index(key[1])}
+            return {"i": list(self._inputs).index(name[1])}
         if isinstance(command, Copy):
             offsets = command.source_offset, command.target_offset, command.size
             return {"c": [number[command.source], number[command.target], *offsets]}
-        self.passes.setdefault((command.program, occurrence), {})[at] = values
+        values = [column[0] if len(set(column)) == 1 else None for column in zip(*rows.values(), strict=True)]
+        self.passes.setdefault((command.program, occurrence), {})[at] = tuple(values)
         made: dict[str, Any] = {
             "p": self._programs.add(command.program), "m": command.mode, "f": command.first, "n": command.count,
             "t": [[number[name], offset] for name, offset, _ in command.targets],
-            "u": [-1 if value is None else self._values.add(value) for value in values],
+            "u": [self._values.add(value) if isinstance(value, bytes) else -1 for value in values],
         }  # fmt: skip
         if command.samplers:
             made["s"] = [[name, number[buffer], pixels] for name, buffer, pixels in command.samplers]
@@ -245,13 +254,15 @@ class LiveProgram:
                  int(one.is_normalised)] for one in command.attributes
             ]  # fmt: skip
         timed = [[index, self._timed(index, rows)] for index, value in enumerate(values) if value is None]
-        return made | ({"v": timed} if timed else {})
+        lines = [[index, one.first, one.slope] for index, one in enumerate(values) if isinstance(one, Line)]
+        return made | ({"v": timed} if timed else {}) | ({"l": lines} if lines else {})
 
-    def _timed(self, index: int, rows: dict[int, tuple[bytes, ...]]) -> Reference:
+    def _timed(self, index: int, rows: dict[int, tuple[Value, ...]]) -> Reference:
         """Returns a table of a uniform for every step; steps without the pass repeat the value before."""
         value, table = next(iter(rows.values()))[index], []
         for number in range(len(self.steps)):
             value = rows[number][index] if number in rows else value
+            assert isinstance(value, bytes)
             table.append(value)
         return self._pack.once(np.frombuffer(b"".join(table), "<u4").reshape(len(table), -1), "rows")
 
@@ -291,6 +302,41 @@ class LiveProgram:
         names = output.buffers[: len(self.steps)]
         return {"buffers": [self.buffers[name] for name in names], "count": output.count, "texels": output.texels,
                 "first": output.first}  # fmt: skip
+
+
+def with_lines(placed: Sequence[Sequence[tuple[Any, Values]]], trace: Trace) -> list[list[tuple[Any, tuple[Value, ...]]]]:
+    """Returns the commands of steps with a `Line` in place of each uniform that is one."""
+    columns: dict[Any, dict[int, dict[int, bytes]]] = {}
+    for number, step in enumerate(placed):
+        for key, values in step:
+            rows = columns.setdefault(key, {})
+            for index, value in enumerate(values):
+                rows.setdefault(index, {})[number] = value
+    lines: dict[Any, dict[int, Line]] = {}
+    for key, of_key in columns.items():
+        for index, column in of_key.items():
+            is_float = trace.programs[key[0].program].uniforms[index].type.dtype == np.float32
+            if is_float and len(set(column.values())) > 1 and (line := line_through(column)) is not None:
+                lines.setdefault(key, {})[index] = line
+    return [
+        [(key, tuple(lines.get(key, {}).get(index, value) for index, value in enumerate(values))) for key, values in step]
+        for step in placed
+    ]
+
+
+def line_through(column: Mapping[int, bytes]) -> Line | None:
+    """Returns the line on which float32 values by step lie exactly; None if they do not, or are less than three."""
+    numbers = np.array(list(column), np.float64)
+    values = np.stack([np.frombuffer(value, np.float32) for value in column.values()]).astype(np.float64)
+    if len(numbers) < 3:
+        return None
+    slope = (values[-1] - values[0]) / (numbers[-1] - numbers[0])
+    slope = np.round(slope * RATE) / RATE
+    first = values[0] - slope * numbers[0]
+    first = np.round(first * RATE) / RATE
+    if ((first + numbers[:, None] * slope).astype(np.float32) != values.astype(np.float32)).any():
+        return None
+    return Line(tuple(first.tolist()), tuple(slope.tolist()))
 
 
 def _placed(step: Sequence[Command]) -> list[tuple[Any, tuple[bytes, ...]]]:
