@@ -84,14 +84,6 @@ const CAMERA = {
   u_cell: (s) => [10 ** Math.floor(Math.log10(Math.max(s.subject[3], s.camera.distance * 0.25, 1e-6) * 0.35))],
 };
 
-const KINDS = {
-  float: "1fv", vec2: "2fv", vec3: "3fv", vec4: "4fv", int: "1iv", ivec2: "2iv", ivec3: "3iv", ivec4: "4iv", bool: "1iv", bvec2: "2iv",
-  bvec3: "3iv", bvec4: "4iv", uint: "1uiv", uvec2: "2uiv", uvec3: "3uiv", uvec4: "4uiv", mat2: "Matrix2fv", mat3: "Matrix3fv",
-  mat4: "Matrix4fv",
-};
-const TEXELS = 1024;  // in a row of a buffer's texture
-const ROW_BYTES = 16 * TEXELS;
-
 // Formats by name: storage, transfer and type as names of WebGL, bytes of a texel.
 const FORMATS = {
   r8: ["R8", "RED", "UNSIGNED_BYTE", 1], rg8: ["RG8", "RG", "UNSIGNED_BYTE", 2], rgb8: ["RGB8", "RGB", "UNSIGNED_BYTE", 3],
@@ -104,7 +96,7 @@ const FORMATS = {
 };
 
 class Renderer {
-  // `frameOf` gives the frame of the tables for a step of the simulation; `live` the buffers of a `Runner` by number.
+  // `live` gives the buffers of a `Runner` by number.
   constructor(gl, scene, array, live) {
     Object.assign(this, {gl, scene, array, live, tables: scene.draw, camera: new Camera(scene.camera), scale: 1});
     for (const name of ["EXT_color_buffer_float", "EXT_color_buffer_half_float", "EXT_float_blend", "OES_texture_float_linear"]) gl.getExtension(name);
@@ -113,8 +105,8 @@ class Renderer {
     this.programs = tables.programs.map((one) => this.program(one));
     this.buffers = tables.buffers.map((one) => this.buffer(one));
     this.arrays = new Map();
-    this.lists = tables.lists.map((list) => this.list(list));
-    this.frames = array(tables.frames);
+    this.layouts = tables.layouts.map((layout) => this.layout(layout));
+    this.places = array(tables.images);  // list and row of each image
     this.textures = []; this.targets = [];
     this.images = tables.textures.map((one) => one.scale === undefined ? this.texture(one) : null);
     this.ready = Promise.all(this.images).then((names) => names.forEach((name, i) => { if (name) this.textures[i] = name; }));
@@ -145,7 +137,7 @@ class Renderer {
     one.finish();
     let word = 3, unit = 0;
     one.values = one.uniforms.map(([name, type, count, size]) => {
-      const at = gl.getUniformLocation(program, name), first = word, words = count * size, call = "uniform" + KINDS[type];
+      const at = gl.getUniformLocation(program, name), first = word, words = count * size, call = "uniform" + SETTERS[type];
       word += words;
       const kind = /^(float|vec|mat)/.test(type) ? "floats" : type.startsWith("u") ? "words" : "ints";
       return {name, first, words, kind, send: type.startsWith("mat") ? (v) => gl[call](at, false, v) : (v) => gl[call](at, v)};
@@ -194,25 +186,25 @@ class Renderer {
 
   // Binds a buffer as a texture to the active unit.
   view(one, format) {
-    const gl = this.gl, [storage, transfer, type, bytes] = FORMATS[format], rows = one.size / (TEXELS * bytes);
+    const gl = this.gl, [storage, transfer, type, bytes] = FORMATS[format], rows = one.size / (WIDTH * bytes);
     this.stored(one, gl.COPY_WRITE_BUFFER);
     let view = one.views[format];
     if (!view) {
       view = one.views[format] = {name: gl.createTexture(), version: 0};
       gl.bindTexture(gl.TEXTURE_2D, view.name);
-      gl.texStorage2D(gl.TEXTURE_2D, 1, gl[storage], TEXELS, rows);
+      gl.texStorage2D(gl.TEXTURE_2D, 1, gl[storage], WIDTH, rows);
       for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
     } else gl.bindTexture(gl.TEXTURE_2D, view.name);
     if (view.version === one.version) return;
     gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, one.name);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, TEXELS, rows, gl[transfer], gl[type], 0);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, WIDTH, rows, gl[transfer], gl[type], 0);
     gl.bindBuffer(gl.PIXEL_UNPACK_BUFFER, null);
     view.version = one.version;
   }
 
-  list({commands, base, moving, table}) {
+  layout({base, moving, table}) {
     const words = this.array(base).slice(), at = this.array(moving), rows = this.array(table);
-    return {commands, words, floats: new Float32Array(words.buffer), ints: new Int32Array(words.buffer), load(row) {
+    return {words, floats: new Float32Array(words.buffer), ints: new Int32Array(words.buffer), load(row) {
       for (let k = 0; k < at.length; k++) words[at[k]] = rows[row * at.length + k];
     }};
   }
@@ -284,19 +276,21 @@ class Renderer {
     });
   }
 
-  // Draws the image of a frame into the canvas; `ready` must be fulfilled.
-  draw(frame) {
-    const gl = this.gl, width = gl.drawingBufferWidth, height = gl.drawingBufferHeight;
+  // Draws an image into the canvas; `ready` must be fulfilled.  `from` is an image that reads the buffers of the
+  // simulation as they take turns in the present step.
+  draw(frame, from = frame) {
+    const gl = this.gl, width = gl.drawingBufferWidth, height = gl.drawingBufferHeight, {lists} = this.tables;
     this.resize(width, height);
-    const number = this.frames[2 * frame], list = this.lists[number];
-    list.load(this.frames[2 * frame + 1]);
+    const {commands, layout} = lists[this.places[2 * from]], isSame = lists[this.places[2 * frame]].layout === layout;
+    const values = this.layouts[layout];
+    values.load(this.places[2 * (isSame ? frame : from) + 1]);
     for (const one of this.buffers) if (one.track && one.frame !== frame) { one.frame = frame; this.write(one, one.track.bytes(frame)); }
     this.look(width, height);
     gl.bindTransformFeedback(gl.TRANSFORM_FEEDBACK, null);
-    list.commands.forEach((command, i) => {
+    commands.forEach((command, i) => {
       if (command.clear) this.clear(command);
-      else if (command.copy) this.copy(command, i === list.commands.length - 1);
-      else this.run(command, list);
+      else if (command.copy) this.copy(command, i === commands.length - 1);
+      else this.run(command, values);
     });
     gl.bindVertexArray(null);
     this.set({depth: gl.LESS, write: true});
@@ -361,14 +355,14 @@ class Renderer {
     }
   }
 
-  run(command, list) {
-    const gl = this.gl, one = this.made(this.programs[command.p]), [first, count, instances] = list.words.subarray(command.w, command.w + 3);
+  run(command, values) {
+    const gl = this.gl, one = this.made(this.programs[command.p]), [first, count, instances] = values.words.subarray(command.w, command.w + 3);
     if (!count) return;
     gl.useProgram(one.program);
     const target = command.t ? null : this.bind(command.o);
     if (target) this.set(this.tables.states[command.z]);
     for (const {name, first: at, words, kind, send} of one.values) {
-      const value = list[kind].subarray(command.w + at, command.w + at + words), of = target && target.scale && CAMERA[name];
+      const value = values[kind].subarray(command.w + at, command.w + at + words), of = target && target.scale && CAMERA[name];
       send(of ? of(this.seen, [...value], this.before) : value);
     }
     for (const name in one.units) {
@@ -438,5 +432,3 @@ class Renderer {
 
 // Places of members in the constants of a frame [floats].
 const MEMBERS = {eye: 48, view_direction: 52, light_position: 56, viewport: 104, subject: 108};
-
-function bytesOf(array) { return new Uint8Array(array.buffer, array.byteOffset, array.byteLength); }

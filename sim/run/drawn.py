@@ -295,19 +295,22 @@ class Drawing:
         size: Of the images [px]; a page has any other size.
 
     Attributes:
-        inputs: Buffers that the draws of all images read before any of them writes.
+        inputs: Buffers that the images read before they write them, with an attribute or sampler of each.
+        images: Commands and words of each image.
+        contents: Of the inputs that differ from the image before.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, size: tuple[int, int]) -> None:
         self.watch = DrawWatch(context, library)
-        self._size = size
-        self._lists: dict[tuple[Command, ...], list[tuple[int, Words]]] = {}
-        self._contents: list[dict[int, bytes]] = []
+        self.size = size
+        self.images: list[tuple[tuple[Command, ...], Words]] = []
+        self._same: dict[tuple[Command, ...], tuple[Command, ...]] = {}
+        self.contents: list[dict[int, bytes]] = []
         self._last: dict[int, bytes] = {}
         self.inputs: dict[int, str] = {}
 
     def add(self, advance: Callable[[], None], draw: Callable[[], None], *, skips: bool = True) -> None:
-        """Notes an image: `advance` moves the scene, `draw` draws it."""
+        """Notes an image that `draw` draws, and kernels in `advance`, which moves the scene, that the page repeats."""
         moved, image = Image(), Image()
         with self.watch.watching(moved, only=RECOMPUTED):
             advance()
@@ -317,26 +320,30 @@ class Drawing:
             draw()
         commands = (*(moved.commands[number] for number in kept), *image.commands)
         words = b"".join([*(moved.words[number] for number in kept), *image.words])
-        rows = self._lists.setdefault(commands, [])
-        rows.append((len(self._contents), np.frombuffer(words, np.uint32)))
+        self.images.append((self._same.setdefault(commands, commands), np.frombuffer(words, np.uint32)))
         written: set[int] = set()
         for command in commands:
             if command[0] == "draw":
                 self.inputs |= {name: use for name, use in _reads(command).items() if name not in written}
                 written |= {name for name, _ in command[7][1]} if command[7][0] == "feedback" else set()
-        self._contents.append({})
+        self.contents.append({})
         for name in self.inputs:
             contents = buffer_contents(name)
             if self._last.get(name) != contents:
-                self._contents[-1][name] = self._last[name] = contents
+                self.contents[-1][name] = self._last[name] = contents
 
-    def table(self, pack: Pack, live: Mapping[int, Any], bound: float) -> tuple[dict[str, Any], float]:
+    def table(
+        self, pack: Pack, live: Mapping[int, int], bound: float, count: int | None = None
+    ) -> tuple[dict[str, Any], float]:
         """Returns the draws for the scene of a page, and the largest rounding of a position [m].
 
         Args:
-            live: Buffers that the page simulates, with what names them in the scene.
+            live: Buffers that the page simulates, with their numbers in its simulation.
             bound: Of rounding [m].
+            count: Number of the first images that the page shows; by default all.
         """
+        count = len(self.images) if count is None else count
+        del self.images[count:], self.contents[count:]
         return Tables(pack, self, live, bound).made()
 
 
@@ -361,19 +368,28 @@ class Tables:
         self.rounding = 0.0
 
     def made(self) -> tuple[dict[str, Any], float]:
-        lists, frames = [], dict[int, tuple[int, int]]()
-        for commands, rows in self._drawing._lists.items():
-            table = np.stack([words for _, words in rows])
+        lists, layouts = dict[tuple[Command, ...], int](), dict[tuple[int, ...], list[Words]]()
+        rows, of_list, places = [], [], []
+        for commands, words in self._drawing.images:
+            # Images that draw with the same programs, if from other buffers, share a table of values.
+            layout = tuple(command[1] for command in commands if command[0] == "draw")
+            same = layouts.setdefault(layout, [])
+            if commands not in lists:
+                lists[commands] = len(lists)
+                of_list.append(list(layouts).index(layout))
+            places.append((lists[commands], len(same)))
+            same.append(words)
+        for same in layouts.values():
+            table = np.stack(same)
             moving = np.flatnonzero((table != table[0]).any(axis=0))
-            frames |= {frame: (len(lists), row) for row, (frame, _) in enumerate(rows)}
-            lists.append({
-                "commands": self._commands(commands), "base": self._pack.add(table[0]),
-                "moving": self._pack.add(moving.astype("<u4")[:, None], "rows"),
+            rows.append({
+                "base": self._pack.add(table[0]), "moving": self._pack.add(moving.astype("<u4")[:, None], "rows"),
                 "table": self._pack.add(table[:, moving], "rows"),
             })  # fmt: skip
-        places = np.array([frames[number] for number in range(len(frames))], "<u4")
         found = {
-            "size": self._drawing._size, "lists": lists, "frames": self._pack.add(places, "rows"),
+            "size": self._drawing.size, "layouts": rows,
+            "lists": [{"commands": self._commands(c), "layout": n} for c, n in zip(lists, of_list, strict=True)],
+            "images": self._pack.add(np.array(places, "<u4"), "rows"),
             "programs": [self._program(name) for name in self._programs],
             "states": [self._state(state) for state in self._states],
             "buffers": [self._buffer(name) for name in self._buffers],
@@ -473,14 +489,14 @@ class Tables:
             made["coverage"] = True
         if not all(state.colour_mask):
             made["mask"] = state.colour_mask
-        width, height = self._drawing._size
+        width, height = self._drawing.size
         if state.scissor is not None and state.scissor[3] == height:  # others only save time
             made["scissor"] = [state.scissor[0] / width, state.scissor[2] / width]
         return made
 
     def _scale(self, size: tuple[int, int]) -> int:
         """Returns the part of the width of the image, as its reciprocal; 0 for a size of its own."""
-        width, height = self._drawing._size
+        width, height = self._drawing.size
         return next((part for part in (1, 2) if size == (-(-width // part), -(-height // part))), 0)
 
     def _target(self, target: Target | None) -> dict[str, Any] | None:
@@ -535,7 +551,7 @@ class Tables:
         if name in self._live:
             return {"live": self._live[name]}
         contents, last = [], b""
-        for frame in self._drawing._contents:
+        for frame in self._drawing.contents:
             last = frame.get(name, last)
             contents.append(last)
         contents = [data or next(d for d in contents if d) for data in contents] if any(contents) else []
