@@ -38,8 +38,9 @@ from sinew.app.plugins import plugin_loading, plugins
 from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
+from sinew.sim.assets.formats import Format
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.export.formats import IMAGE_WRITERS, RENDER_FORMATS, SCENE_FORMATS, require_package
+from sinew.sim.export.formats import ANIMATION_FORMATS, IMAGE_WRITERS, RENDER_FORMATS, PageFormat, require_package
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -303,7 +304,7 @@ class Project(abc.ABC):
             options: Of the format, as for `--option`.
         """
         target, scene = Path(path), self._drawn()
-        is_scene = target.suffix.lower() in {*SCENE_FORMATS.suffixes()} - {*IMAGE_WRITERS.suffixes()}
+        is_scene = target.suffix.lower() in {*ANIMATION_FORMATS.suffixes()} - {*IMAGE_WRITERS.suffixes()}
         rate = more.setdefault("rate", None) or 1.0 / STEP_TIME
         more["frames"] = chosen = Span.of(frames) if frames is not None else default_frames(scene, rate)
         own = {one.name for one in options_of(ExportJob if is_scene else RenderJob)}
@@ -314,12 +315,12 @@ class Project(abc.ABC):
         require_folder(target)
         if not (is_scene or len(chosen.numbers) == 1 or is_video(target) or is_numbered(target)):
             raise ValueError(f"{target}: several frames need a number such as %04d in the name")
-        format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
+        format: Format = ANIMATION_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
         require_package(target, format)
         if isinstance(job, RenderJob) and (reason := refused(job)):
             raise ValueError(f"{target}: {reason}")
         settings = format_options(format, job.options, target)
-        with self._separate(simulates=job.simulate) as run:
+        with self._separate(simulates=job.simulate or isinstance(format, PageFormat)) as run:
             if isinstance(job, ExportJob):
                 export_scene(run, as_drawn(scene, None), job, settings, lambda _: self._look_for_stop())
                 return

@@ -30,7 +30,7 @@ from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.raw import RawModel
 from sinew.sim.cache.bake import is_bake
 from sinew.sim.characters.settings import SkinningMethod, model_settings
-from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
+from sinew.sim.export.formats import ANIMATION_FORMATS, MODEL_WRITERS, Writer
 from sinew.sim.kinds import KINDS, add_entries
 from sinew.sim.kinds.contract import Command, Panel, Submenu
 from sinew.sim.printable import titled
@@ -51,7 +51,7 @@ def _export_id(name: str) -> str:
     return f"file.export.{name.lower().replace(' ', '-')}"
 
 
-SCENE_EXPORTS = {_export_id(known.name): known for known in SCENE_FORMATS}  # by the id of the action
+SCENE_EXPORTS = {_export_id(known.name): known for known in ANIMATION_FORMATS}  # by the id of the action
 
 
 def file_menu(context: EditorContext, window: MainWindow, files: ProjectFiles, output: Output) -> Menu:

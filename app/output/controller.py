@@ -29,7 +29,7 @@ from sinew.app.session.panels import Panels
 from sinew.app.session.playback import Playback
 from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.assets.formats import Format
-from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat, VideoOptions
+from sinew.sim.export.formats import ANIMATION_FORMATS, RENDER_FORMATS, VideoOptions
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.scene.params import changed_values
 from sinew.sim.scene.playback import play_range
@@ -125,7 +125,7 @@ class Output:
     def open_verify(self) -> None:
         self.window.show_page(2)
 
-    def open_export(self, format: SceneFormat) -> None:
+    def open_export(self, format: Format) -> None:
         self.window.show_page(1, format)
 
     # --- files ----------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Output:
             path, reason = self._render_file()[0], refused(self._render_job())
         else:
             field.propose(str(folder / f"{title}{window.format.suffixes[0]}"))
-            path, reason = SCENE_FORMATS.typed(self._absolute(field.text), window.format)[0], ""
+            path, reason = ANIMATION_FORMATS.typed(self._absolute(field.text), window.format)[0], ""
         window.refuse(page, folder_fault(path) or reason if field.text else "Name a file.")
 
     def _on_edited(self, page: str) -> None:
@@ -223,7 +223,7 @@ class Output:
         window = self.window_of()
         if window.files[EXPORT].fault.text():
             return
-        path, meant = SCENE_FORMATS.typed(self._absolute(window.files[EXPORT].text), window.format)
+        path, meant = ANIMATION_FORMATS.typed(self._absolute(window.files[EXPORT].text), window.format)
         options = [f"{name}={word_of(value)}" for name, value in changed_values(window.options_of(meant)).items()]
         job = job_of_form(ExportJob, window.export_form.settings, scene=Path(), output=path, options=tuple(options))
         nodes = (selected,) if job.selected and (selected := self._selected()) else ()

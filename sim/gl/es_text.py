@@ -13,7 +13,8 @@ WIDTH = 1024
 
 HEAD = (
     "#version 300 es",
-    *(f"precision highp {kind};" for kind in ("float", "int", "sampler2D", "usampler2D", "isampler2D", "sampler2DShadow")),
+    *(f"precision highp {kind};"
+      for kind in ("float", "int", "sampler2D", "usampler2D", "isampler2D", "sampler2DShadow")),
     *(f"{vector} fetch({sampler} s, int i) {{ return texelFetch(s, ivec2(i & {WIDTH - 1}, i >> 10), 0); }}"
       for vector, sampler in (("vec4", "sampler2D"), ("uvec4", "usampler2D"), ("ivec4", "isampler2D"))),
     "vec4 fetch(sampler2D s, ivec2 i, int level) { return texelFetch(s, i, level); }",

@@ -1,6 +1,6 @@
 """The steps of a trace as a program that a web page repeats: `resources/page/run.js` runs it.
 
-The first part of the trace makes what is shown at the start, from the contents of the buffers; each other one is a step.
+The first part of a trace makes what is shown at the start, from the contents of the buffers; each other one is a step.
 
 Passes on which nothing shown depends are left out.  What the processor uploads, and uniforms that differ between steps,
 are inputs of the page.  Steps that repeat without inputs never end; others end with the last traced step.
@@ -59,6 +59,8 @@ class Line:
 
 
 Value = bytes | Line
+Placed = tuple[Any, tuple[Value, ...]]
+"""A command with its occurrence, and the values of its uniforms."""
 
 
 class Interned(Generic[T]):
@@ -160,6 +162,7 @@ class LiveProgram:
 
     Args:
         wanted: GL names of more buffers that the page computes.
+        most: Number of steps of which those that repeat may consist.
 
     Attributes:
         is_endless: Whether steps repeat; else the page starts again after the last one.
@@ -170,7 +173,8 @@ class LiveProgram:
     """
 
     def __init__(
-        self, trace: Trace, outputs: dict[str, Output], pack: Pack, wanted: frozenset[int] = frozenset()
+        self, trace: Trace, outputs: Mapping[str, Output], pack: Pack, wanted: frozenset[int] = frozenset(),
+        most: int = 16,
     ) -> None:  # fmt: skip
         self.trace, self._pack = trace, pack
         shown = {name for one in outputs.values() for name in one.buffers}
@@ -184,13 +188,14 @@ class LiveProgram:
         self._made: list[dict[str, Any]] = []
         placed = with_lines([_placed(step) for step in self.steps], trace)
         start, period = loop_of([tuple(step) for step in placed[1:]])
-        self.is_endless = bool(period) and not any(
+        self.is_endless = 0 < period <= most - start and not any(
             isinstance(command, Upload) for step in self.steps[1 + start :] for command, _ in step
         )
         if self.is_endless:
             self.steps, placed = self.steps[: 1 + start + period], placed[: 1 + start + period]
         else:
             start, period = len(self.steps) - 1, 0
+        self.start, self.period = start, period
         self._starts = starts_of(self.steps, trace.sizes) | {name for name in needed if name not in trace.written}
         lists = Interned[tuple[int, ...]]()
         rows = [lists.add(row) for row in self._rows(placed)]
@@ -203,7 +208,7 @@ class LiveProgram:
             "outputs": {name: self._output(one) for name, one in outputs.items()},
         }  # fmt: skip
 
-    def _rows(self, placed: Sequence[Sequence[tuple[Any, tuple[Value, ...]]]]) -> list[tuple[int, ...]]:
+    def _rows(self, placed: Sequence[Sequence[Placed]]) -> list[tuple[int, ...]]:
         """Returns the passes of each step; makes them."""
         by_step: dict[Any, dict[int, tuple[Value, ...]]] = {}
         for number, step in enumerate(placed):
@@ -304,7 +309,7 @@ class LiveProgram:
                 "first": output.first}  # fmt: skip
 
 
-def with_lines(placed: Sequence[Sequence[tuple[Any, Values]]], trace: Trace) -> list[list[tuple[Any, tuple[Value, ...]]]]:
+def with_lines(placed: Sequence[Sequence[tuple[Any, Values]]], trace: Trace) -> list[list[Placed]]:
     """Returns the commands of steps with a `Line` in place of each uniform that is one."""
     columns: dict[Any, dict[int, dict[int, bytes]]] = {}
     for number, step in enumerate(placed):
@@ -318,10 +323,12 @@ def with_lines(placed: Sequence[Sequence[tuple[Any, Values]]], trace: Trace) -> 
             is_float = trace.programs[key[0].program].uniforms[index].type.dtype == np.float32
             if is_float and len(set(column.values())) > 1 and (line := line_through(column)) is not None:
                 lines.setdefault(key, {})[index] = line
-    return [
-        [(key, tuple(lines.get(key, {}).get(index, value) for index, value in enumerate(values))) for key, values in step]
-        for step in placed
-    ]
+
+    def replaced(key: Any, values: Values) -> Placed:
+        own = lines.get(key, {})
+        return key, tuple(own.get(index, value) for index, value in enumerate(values))
+
+    return [[replaced(*one) for one in step] for step in placed]
 
 
 def line_through(column: Mapping[int, bytes]) -> Line | None:
