@@ -40,10 +40,11 @@ async function start() {
 
 class Controls {
   constructor(canvas, gl, scene, array, runner, renderer) {
-    Object.assign(this, {canvas, gl, scene, runner, renderer, frame: 0, rest: 0, part: 1, images: 0, pointers: new Map(), through: ""});
+    Object.assign(this, {canvas, gl, scene, runner, renderer, frame: 0, rest: 0, part: 1, drawn: 0, pointers: new Map(), through: ""});
     this.saved = {...scene.camera};
     this.cameras = (scene.cameras ?? []).map((one) => ({...one, frames: array(one.frames)}));
     this.cuts = scene.cuts ? array(scene.cuts) : null;
+    this.steps = scene.steps ? array(scene.steps) : null;
     this.isMoving = scene.frames > 1 || !!runner;
     this.isPlaying = this.isMoving && !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.credits();
@@ -91,10 +92,11 @@ class Controls {
     this.changed = true;
   }
 
-  // The image of the tables for the present step.
-  image() {
-    if (!this.runner) return this.frame;
-    return this.runner.step ? 1 + this.runner.index(this.runner.step - 1) : 0;
+  // The image of the tables for the present step, and the image that reads the buffers of the simulation as it does.
+  images() {
+    if (!this.runner) return [this.frame, this.frame];
+    const step = this.runner.step ? 1 + this.runner.index(this.runner.step - 1) : 0;
+    return this.steps ? [this.steps[2 * step], this.steps[2 * step + 1]] : [step, step];
   }
 
   draw() {
@@ -105,9 +107,9 @@ class Controls {
     if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
     this.changed = false;
     this.place();
-    renderer.draw(this.image());
-    if (!this.images++) this.shown();
-    if (this.runner && this.images % CHECK_EVERY === 0) this.check();
+    renderer.draw(...this.images());
+    if (!this.drawn++) this.shown();
+    if (this.runner && this.drawn % CHECK_EVERY === 0) this.check();
     if (this.isPlaying) this.adapt(performance.now() - begun);
     this.showTime();
   }
@@ -121,12 +123,12 @@ class Controls {
   // Smaller images where they take too long.
   adapt(took) {
     this.took = 0.8 * (this.took ?? took) + 0.2 * took;
-    if (this.took > SLOW && this.part > PART_LEAST && this.images % 30 === 0) { this.part = Math.max(this.part * 0.8, PART_LEAST); this.took = 0; }
+    if (this.took > SLOW && this.part > PART_LEAST && this.drawn % 30 === 0) { this.part = Math.max(this.part * 0.8, PART_LEAST); this.took = 0; }
   }
 
   check() {
     const names = Object.keys(this.runner.live.outputs);
-    const name = names[(this.images / CHECK_EVERY) % names.length | 0];
+    const name = names[(this.drawn / CHECK_EVERY) % names.length | 0];
     if (!name || !this.runner.positions(name).some((x) => Math.abs(x) > LIMIT)) return;
     this.play(false);
     say("The simulation became unstable and stopped. Press R to start again.");
@@ -134,7 +136,7 @@ class Controls {
 
   // Puts the camera of the scene in place of the free one, if it is chosen.
   place() {
-    const frame = this.image(), number = this.through === "cuts" ? this.cuts[frame] : Number(this.through);
+    const [frame] = this.images(), number = this.through === "cuts" ? this.cuts[frame] : Number(this.through);
     const one = this.through === "" ? null : this.cameras[number];
     if (!one) return;
     const [x, y, z, yaw, pitch, roll, distance, field] = one.frames.subarray(8 * frame, 8 * frame + 8);

@@ -302,12 +302,12 @@ class Renderer {
     const one = this.buffers[this.block()];
     const bytes = one.track ? one.track.bytes(one.frame) : this.constants ??= bytesOf(this.array(this.tables.buffers[this.block()].data)).slice();
     const frame = new Float32Array(bytes.slice().buffer), subject = [...frame.subarray(MEMBERS.subject, MEMBERS.subject + 4)];
-    const s = this.seen = seen(this.camera, width, height, subject, this.tables.around);
+    const s = this.seen = seen(this.camera, width, height, subject, this.scene.around);
     this.before = M.inverse([...frame.subarray(0, 16)]);
     frame.set(s.clip, 0); frame.set(s.world, 16); frame.set([...s.eye, 1 - s.orthographic], MEMBERS.eye);
     frame.set([...s.back.map((x) => -x), s.far], MEMBERS.view_direction);
     frame.set([width, height, 1 / width, 1 / height], MEMBERS.viewport);
-    if (this.tables.headlight) {
+    if (this.scene.headlight) {
       const {distance} = this.camera, at = V.add(s.eye, V.add(s.right, s.up), 0.4 * distance);
       frame.set([...at, 1.1 * distance], MEMBERS.light_position);
     }

@@ -313,13 +313,19 @@ class SceneViews:
         found = (entry.environment() for entry in self._visible)
         return next((one for one in found if one is not None), None)
 
+    @property
+    def has_headlight(self) -> bool:
+        """Whether the only light is near the camera."""
+        has_environment = self.scene.view.look is Look.STANDARD and self._placed_environment() is not None
+        return not (self._lit or has_environment)
+
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
         """Returns the lights, those with a shadow first; a scene without lights has one near the camera.
 
         In the standard look an environment is a light.
         """
         if not self._lit:
-            if self.scene.view.look is Look.STANDARD and self._placed_environment() is not None:
+            if not self.has_headlight:
                 return ()
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4

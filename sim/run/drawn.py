@@ -7,8 +7,10 @@ buffers.  What differs between images of equal structure are words of uniforms a
 import contextlib
 import ctypes
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -151,7 +153,10 @@ class DrawWatch:
             )  # fmt: skip
             output, state = ("feedback", targets), None
         else:
-            output, state = ("target", target_of(self._context)), self._context.applied_state
+            target, state = target_of(self._context), self._context.applied_state
+            if state is not None and state.scissor is not None and not (target and state.scissor[3] == target.size[1]):
+                state = replace(state, scissor=None)  # such a rectangle only saves time
+            output = "target", target
         self.image.commands.append((
             "draw", program, int(mode), indices, _items(attributes), _items(samplers), _items(blocks), output, state,
         ))  # fmt: skip
@@ -297,7 +302,7 @@ class Drawing:
     Attributes:
         inputs: Buffers that the images read before they write them, with an attribute or sampler of each.
         images: Commands and words of each image.
-        contents: Of the inputs that differ from the image before.
+        contents: Of the inputs of each image.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, size: tuple[int, int]) -> None:
@@ -321,16 +326,19 @@ class Drawing:
         commands = (*(moved.commands[number] for number in kept), *image.commands)
         words = b"".join([*(moved.words[number] for number in kept), *image.words])
         self.images.append((self._same.setdefault(commands, commands), np.frombuffer(words, np.uint32)))
-        written: set[int] = set()
+        written, read = set[int](), dict[int, str]()
         for command in commands:
             if command[0] == "draw":
-                self.inputs |= {name: use for name, use in _reads(command).items() if name not in written}
+                read |= {name: use for name, use in _reads(command).items() if name not in written}
                 written |= {name for name, _ in command[7][1]} if command[7][0] == "feedback" else set()
-        self.contents.append({})
-        for name in self.inputs:
-            contents = buffer_contents(name)
-            if self._last.get(name) != contents:
-                self.contents[-1][name] = self._last[name] = contents
+        self.inputs |= read
+        self.contents.append({name: self._seen(name) for name in read})
+
+    def _seen(self, name: int) -> bytes:
+        contents = buffer_contents(name)
+        if self._last.get(name) != contents:
+            self._last[name] = contents
+        return self._last[name]
 
     def table(
         self, pack: Pack, live: Mapping[int, int], bound: float, count: int | None = None
@@ -345,6 +353,30 @@ class Drawing:
         count = len(self.images) if count is None else count
         del self.images[count:], self.contents[count:]
         return Tables(pack, self, live, bound).made()
+
+
+def _buffers(command: Command) -> Iterator[int]:
+    """Yields the buffers of a draw, in the order of `_with_buffers`."""
+    if command[0] == "draw":
+        _, _, _, indices, attributes, samplers, blocks, (kind, output), _ = command
+        yield from [indices[0]] if indices else ()
+        yield from (place[0] for _, place in attributes if len(place) == ATTRIBUTE)
+        yield from (place[0] for _, place in samplers if isinstance(place, tuple))
+        yield from (name for _, name in blocks)
+        yield from (name for name, _ in output) if kind == "feedback" else ()
+
+
+def _with_buffers(command: Command, names: Iterator[int]) -> Command:
+    if command[0] != "draw":
+        return command
+    draw, program, mode, indices, attributes, samplers, blocks, (kind, output), state = command
+    return (
+        draw, program, mode, (next(names), *indices[1:]) if indices else None,
+        tuple((name, (next(names), *place[1:]) if len(place) == ATTRIBUTE else place) for name, place in attributes),
+        tuple((name, (next(names), *place[1:]) if isinstance(place, tuple) else place) for name, place in samplers),
+        tuple((name, next(names)) for name, _ in blocks),
+        (kind, tuple((next(names), offset) for _, offset in output) if kind == "feedback" else output), state,
+    )  # fmt: skip
 
 
 def _reads(command: Command) -> dict[int, str]:
@@ -365,21 +397,26 @@ class Tables:
         self._targets, self._states = dict[Any, int](), dict[Any, int]()
         self._strides: dict[int, tuple[int, dict[int, str]]] = {}
         self._drawn: set[int] = set()
+        self._roles: dict[int, dict[int, int]] = {}
+        # Bytes of buffers that only attributes without indices read, and buffers that others read
+        self._extents, self._whole = dict[int, int](), set[int]()
         self.rounding = 0.0
 
     def made(self) -> tuple[dict[str, Any], float]:
-        lists, layouts = dict[tuple[Command, ...], int](), dict[tuple[int, ...], list[Words]]()
-        rows, of_list, places = [], [], []
-        for commands, words in self._drawing.images:
-            # Images that draw with the same programs, if from other buffers, share a table of values.
-            layout = tuple(command[1] for command in commands if command[0] == "draw")
-            same = layouts.setdefault(layout, [])
-            if commands not in lists:
-                lists[commands] = len(lists)
-                of_list.append(list(layouts).index(layout))
-            places.append((lists[commands], len(same)))
-            same.append(words)
-        for same in layouts.values():
+        layouts: dict[tuple[Any, ...], list[int]] = {}
+        for number, (commands, _) in enumerate(self._drawing.images):
+            # Images that draw the same from other buffers share a table of values.
+            layouts.setdefault(tuple(_with_buffers(command, itertools.repeat(0)) for command in commands), []).append(number)
+        lists, rows, of_list, places = dict[tuple[Command, ...], int](), [], [], dict[int, tuple[int, int]]()
+        tables = []
+        for layout, (_, numbers) in enumerate(layouts.items()):
+            tables.append([self._drawing.images[number][1] for number in numbers])
+            for row, (number, commands) in enumerate(zip(numbers, self._with_roles(numbers), strict=True)):
+                if commands not in lists:
+                    lists[commands] = len(lists)
+                    of_list.append(layout)
+                places[number] = lists[commands], row
+        for same in tables:
             table = np.stack(same)
             moving = np.flatnonzero((table != table[0]).any(axis=0))
             rows.append({
@@ -388,8 +425,9 @@ class Tables:
             })  # fmt: skip
         found = {
             "size": self._drawing.size, "layouts": rows,
-            "lists": [{"commands": self._commands(c), "layout": n} for c, n in zip(lists, of_list, strict=True)],
-            "images": self._pack.add(np.array(places, "<u4"), "rows"),
+            "lists": [{"commands": self._commands(commands, np.max(tables[layout], axis=0)), "layout": layout}
+                      for commands, layout in zip(lists, of_list, strict=True)],
+            "images": self._pack.add(np.array([places[number] for number in sorted(places)], "<u4"), "rows"),
             "programs": [self._program(name) for name in self._programs],
             "states": [self._state(state) for state in self._states],
             "buffers": [self._buffer(name) for name in self._buffers],
@@ -398,7 +436,31 @@ class Tables:
         found["textures"] = [self._texture(one) for one in list(self._textures)]
         return found, self.rounding
 
-    def _commands(self, commands: tuple[Command, ...]) -> list[dict[str, Any]]:
+    def _with_roles(self, numbers: list[int]) -> list[tuple[Command, ...]]:
+        """Returns the commands of images, in which buffers that take turns and are not live are one: a negative number.
+
+        Places in the commands that name the same buffers in all images have one role.
+        """
+        images = [self._drawing.images[number][0] for number in numbers]
+        slots = [[name for command in commands for name in _buffers(command)] for commands in images]
+        made: list[list[int]] = [[] for _ in images]
+        known: dict[tuple[int, ...], int] = {}
+        for names in zip(*slots, strict=True):
+            if len({*names}) == 1 or not self._live.keys().isdisjoint(names):
+                roles = names
+            else:
+                roles = (known.setdefault(names, -1 - len(self._roles) - len(known)),) * len(names)
+            for one, role in zip(made, roles, strict=True):
+                one.append(role)
+        for names, role in known.items():
+            self._roles[role] = dict(zip(numbers, names, strict=True))
+        return [
+            tuple(_with_buffers(command, iterator) for command in commands)
+            for commands, roles in zip(images, made, strict=True) for iterator in (iter(roles),)
+        ]  # fmt: skip
+
+    def _commands(self, commands: tuple[Command, ...], most: Words) -> list[dict[str, Any]]:
+        """Returns commands as a page has them; `most` are the largest words in all images."""
         made, word = [], 0
         for command in commands:
             if command[0] == "clear":
@@ -414,17 +476,18 @@ class Tables:
             _, program, mode, indices, attributes, samplers, blocks, (kind, output), state = command
             number = self._programs.setdefault(program, len(self._programs))
             one: dict[str, Any] = {"p": number, "m": mode, "w": word}
+            end = 0 if indices else int(most[word] + most[word + 1])
             word += 3 + self._words(program)
             if indices:
-                one["e"] = [self._number(indices[0], 1, {}), indices[1]]
+                one["e"] = [self._number(indices[0]), indices[1]]
             if attributes:
-                one["a"] = {name: self._attribute(name, place) for name, place in attributes}
+                one["a"] = {name: self._attribute(name, place, end) for name, place in attributes}
             if samplers:
                 one["s"] = {name: self._sampler(name, place) for name, place in samplers if place is not None}
             if blocks:
-                one["b"] = {block: self._number(name, 1, {}) for block, name in blocks}
+                one["b"] = {block: self._number(name) for block, name in blocks}
             if kind == "feedback":
-                one["t"] = [[self._number(name, 1, {}), offset] for name, offset in output]
+                one["t"] = [[self._number(name), offset] for name, offset in output]
             else:
                 one |= {"o": self._target_number(output), "z": self._states.setdefault(state, len(self._states))}
             made.append(one)
@@ -435,18 +498,23 @@ class Tables:
         values = [info for info in reflection.uniforms.values() if info.type.sampler_target is None]
         return sum(info.size * int(np.prod(info.type.shape, dtype=int)) for info in values)
 
-    def _number(self, buffer: int, stride: int, uses: dict[int, str]) -> int:
+    def _number(self, buffer: int, stride: int = 0, uses: Mapping[int, str] = MappingProxyType({})) -> int:
         """Returns the number of a buffer; `uses` has the attribute or sampler that reads each word of a record."""
+        if not stride:
+            self._whole.add(buffer)
         known = self._strides.get(buffer, (1, {}))
-        if stride > known[0]:
-            self._strides[buffer] = stride, known[1] | uses
+        if stride >= known[0]:
+            self._strides[buffer] = stride, (known[1] if stride == known[0] else {}) | {**uses}
         return self._buffers.setdefault(buffer, len(self._buffers))
 
-    def _attribute(self, name: str, place: tuple[Any, ...]) -> list[Any]:
+    def _attribute(self, name: str, place: tuple[Any, ...], end: int) -> list[Any]:
         if len(place) != ATTRIBUTE:
             return list(place)
         buffer, size, kind, stride, offset, divisor, form = place
         floats = range(offset // 4, offset // 4 + size) if kind == GL.GL_FLOAT else ()
+        if divisor or not end:
+            self._whole.add(buffer)
+        self._extents[buffer] = max(self._extents.get(buffer, 0), end * stride)
         return [self._number(buffer, max(stride // 4, 1), dict.fromkeys(floats, name)), *place[1:]]
 
     def _sampler(self, name: str, place: Any) -> Any:
@@ -454,6 +522,7 @@ class Tables:
             buffer, form = place
             width = FORMATS[form].channels
             uses = dict.fromkeys(range(width), name) if FORMATS[form].dtype == np.float32 else {}
+            self._whole.add(buffer)
             return [self._number(buffer, width, uses), form]
         return self._textures.setdefault(place, len(self._textures))
 
@@ -489,8 +558,8 @@ class Tables:
             made["coverage"] = True
         if not all(state.colour_mask):
             made["mask"] = state.colour_mask
-        width, height = self._drawing.size
-        if state.scissor is not None and state.scissor[3] == height:  # others only save time
+        width, _ = self._drawing.size
+        if state.scissor is not None:
             made["scissor"] = [state.scissor[0] / width, state.scissor[2] / width]
         return made
 
@@ -550,13 +619,16 @@ class Tables:
     def _buffer(self, name: int) -> dict[str, Any]:
         if name in self._live:
             return {"live": self._live[name]}
-        contents, last = [], b""
-        for frame in self._drawing.contents:
-            last = frame.get(name, last)
-            contents.append(last)
-        contents = [data or next(d for d in contents if d) for data in contents] if any(contents) else []
-        if not contents:  # that draws write
-            return {"size": len(buffer_contents(name))}
+        contents, roles = list[bytes](), self._roles.get(name, {})
+        for number, known in enumerate(self._drawing.contents):
+            data = known.get(roles.get(number, name))
+            contents.append(contents[-1] if data is None and contents else data or b"")
+        first = next((data for data in contents if data), b"")
+        contents = [data or first for data in contents]
+        if not first:  # that draws write
+            return {"size": len(buffer_contents(next(iter(roles.values()), name)))}
+        if (extent := self._extents.get(name, 0)) and name not in self._whole:
+            contents = [data[:extent] for data in contents]
         stride, uses = self._strides.get(name, (1, {}))
         if all(data == contents[0] for data in contents):
             return {"size": len(contents[0]), "data": _constant(self._pack, contents[0], stride)}

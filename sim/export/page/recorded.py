@@ -47,12 +47,19 @@ def recorded(pack: Pack, frames: Sequence[bytes], stride: int, bounds: Sequence[
             made["parts"].append({"columns": _run(pack, columns), "exact": pack.add(values, "rows")})
             continue
         integers, low, size, errors[k] = rounded
-        made["parts"].append({"columns": _run(pack, columns), "rounded": pack.add(integers, "zigzag"), "low": low, "size": size})
+        part = {"columns": _run(pack, columns), "rounded": pack.add(integers, _coding(integers)), "low": low, "size": size}
+        made["parts"].append(part)
     return made, errors
 
 
 def _records(pack: Pack, words: UInt32, stride: int) -> Reference:
     return pack.add(words.reshape(-1, stride), "rows") if len(words) % stride == 0 and stride > 1 else pack.add(words)
+
+
+def _coding(integers: np.ndarray[Any, Any]) -> str:
+    """Returns the coding whose differences are smaller: second ones suit smooth motion, first ones noise."""
+    steps = np.diff(integers.astype(np.int64), axis=0)
+    return "zigzag2" if np.abs(np.diff(steps, axis=0)).sum() < np.abs(steps).sum() else "zigzag"
 
 
 def _run(pack: Pack, columns: np.ndarray[Any, Any]) -> list[int] | Reference:
