@@ -361,8 +361,9 @@ class Renderer {
     gl.useProgram(one.program);
     const target = command.t ? null : this.bind(command.o);
     if (target) this.set(this.tables.states[command.z]);
+    const start = command.w + (command.t ? command.t.length : 0);
     for (const {name, first: at, words, kind, send} of one.values) {
-      const value = values[kind].subarray(command.w + at, command.w + at + words), of = target && target.scale && CAMERA[name];
+      const value = values[kind].subarray(start + at, start + at + words), of = target && target.scale && CAMERA[name];
       send(of ? of(this.seen, [...value], this.before) : value);
     }
     for (const name in one.units) {
@@ -375,9 +376,9 @@ class Renderer {
       const buffer = this.buffers[command.b[name]];
       gl.bindBufferRange(gl.UNIFORM_BUFFER, i, this.stored(buffer), 0, buffer.length);
     });
-    for (const [number] of command.t || []) this.stored(this.buffers[number]);
+    for (const number of command.t || []) this.stored(this.buffers[number]);
     this.attributes(command, one);
-    if (command.t) this.feed(command, first, count);
+    if (command.t) this.feed(command, first, count, values.words.subarray(command.w + 3, start + 3));
     else if (command.e) {
       if (instances) gl.drawElementsInstanced(command.m, count, command.e[1], first, instances);
       else gl.drawElements(command.m, count, command.e[1], first);
@@ -385,13 +386,13 @@ class Renderer {
     else gl.drawArrays(command.m, first, count);
   }
 
-  feed(command, first, count) {
+  feed(command, first, count, offsets) {
     const gl = this.gl;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);  // it may hold a texture that the kernel reads
     gl.bindTransformFeedback(gl.TRANSFORM_FEEDBACK, this.feedback ??= gl.createTransformFeedback());
-    command.t.forEach(([number, offset], k) => {
+    command.t.forEach((number, k) => {
       const buffer = this.buffers[number];
-      gl.bindBufferRange(gl.TRANSFORM_FEEDBACK_BUFFER, k, buffer.name, offset, buffer.size - offset);
+      gl.bindBufferRange(gl.TRANSFORM_FEEDBACK_BUFFER, k, buffer.name, offsets[k], buffer.size - offsets[k]);
       buffer.version++;
     });
     gl.enable(gl.RASTERIZER_DISCARD);

@@ -14,23 +14,22 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from OpenGL.raw.GL.VERSION.GL_1_0 import glGetTexLevelParameteriv, glGetTexParameteriv
-from OpenGL.raw.GL.VERSION.GL_2_0 import (
-    glGetUniformfv,
-    glGetUniformiv,
-    glGetVertexAttribfv,
-    glGetVertexAttribiv,
-    glGetVertexAttribPointerv,
-)
-from OpenGL.raw.GL.VERSION.GL_3_0 import (
+from sinew.sim.gl.bootstrap import (
+    GL,
+    glGetActiveUniformBlockiv,
     glGetFramebufferAttachmentParameteriv,
+    glGetInteger64i_v,
     glGetIntegeri_v,
     glGetRenderbufferParameteriv,
+    glGetTexImage,
+    glGetTexLevelParameteriv,
+    glGetTexParameteriv,
+    glGetUniformfv,
+    glGetUniformiv,
+    glGetVertexAttribPointerv,
+    glGetVertexAttribfv,
+    glGetVertexAttribiv,
 )
-from OpenGL.raw.GL.VERSION.GL_3_1 import glGetActiveUniformBlockiv
-from OpenGL.raw.GL.VERSION.GL_3_2 import glGetInteger64i_v
-
-from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import get_integer
@@ -40,7 +39,7 @@ from sinew.sim.export.page.pack import Pack
 from sinew.sim.export.page.recorded import recorded
 from sinew.sim.gl.es_text import es_source
 from sinew.sim.gl.state import BLENDS, COMPARES, FACES, PipelineState
-from sinew.sim.gl.texture import FORMATS, SRGB_SKIP_DECODE, TEXTURE_SRGB_DECODE, glGetTexImage
+from sinew.sim.gl.texture import FORMATS, SRGB_SKIP_DECODE, TEXTURE_SRGB_DECODE
 from sinew.sim.gl.trace import buffer_contents
 
 Command = tuple[Any, ...]
@@ -145,13 +144,15 @@ class DrawWatch:
             blocks[name] = _ask(glGetIntegeri_v, GL.GL_UNIFORM_BUFFER_BINDING, place)
         attributes = {one.name: _attribute(one.location, one.integer) for one in reflection.attributes}
         indices = (get_integer(GL.GL_ELEMENT_ARRAY_BUFFER_BINDING), int(kind)) if kind else None
+        offsets = []
         if feeds:
-            targets = tuple(
-                (_ask(glGetIntegeri_v, GL.GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index),
-                 _ask(glGetInteger64i_v, GL.GL_TRANSFORM_FEEDBACK_BUFFER_START, index, kind=ctypes.c_int64))
-                for index in range(len(sources.captures) if sources.separate else 1)
-            )  # fmt: skip
-            output, state = ("feedback", targets), None
+            count_of_targets = range(len(sources.captures) if sources.separate else 1)
+            names = tuple(_ask(glGetIntegeri_v, GL.GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index) for index in count_of_targets)
+            offsets = [
+                _ask(glGetInteger64i_v, GL.GL_TRANSFORM_FEEDBACK_BUFFER_START, index, kind=ctypes.c_int64)
+                for index in count_of_targets
+            ]
+            output, state = ("feedback", names), None
         else:
             target, state = target_of(self._context), self._context.applied_state
             if state is not None and state.scissor is not None and not (target and state.scissor[3] == target.size[1]):
@@ -160,7 +161,7 @@ class DrawWatch:
         self.image.commands.append((
             "draw", program, int(mode), indices, _items(attributes), _items(samplers), _items(blocks), output, state,
         ))  # fmt: skip
-        self.image.words.append(np.array((first, count, instances), np.uint32).tobytes() + words)
+        self.image.words.append(np.array((first, count, instances, *offsets), np.uint32).tobytes() + words)
         return feeds or not self.skips
 
     def _uniforms(self, program: int, reflection: Reflection) -> tuple[dict[str, Any], bytes]:
@@ -197,6 +198,9 @@ class DrawWatch:
         self.image.words.append(b"")
         return not self.skips
 
+
+HEAD = 3
+"""Words of a draw before its uniforms: first, count and instances; offsets of targets of transform feedback follow."""
 
 ATTRIBUTE = 7
 """Numbers that describe an attribute with a buffer; one without has four components."""
@@ -330,7 +334,7 @@ class Drawing:
         for command in commands:
             if command[0] == "draw":
                 read |= {name: use for name, use in _reads(command).items() if name not in written}
-                written |= {name for name, _ in command[7][1]} if command[7][0] == "feedback" else set()
+                written |= set(command[7][1]) if command[7][0] == "feedback" else set()
         self.inputs |= read
         self.contents.append({name: self._seen(name) for name in read})
 
@@ -363,7 +367,7 @@ def _buffers(command: Command) -> Iterator[int]:
         yield from (place[0] for _, place in attributes if len(place) == ATTRIBUTE)
         yield from (place[0] for _, place in samplers if isinstance(place, tuple))
         yield from (name for _, name in blocks)
-        yield from (name for name, _ in output) if kind == "feedback" else ()
+        yield from output if kind == "feedback" else ()
 
 
 def _with_buffers(command: Command, names: Iterator[int]) -> Command:
@@ -375,7 +379,7 @@ def _with_buffers(command: Command, names: Iterator[int]) -> Command:
         tuple((name, (next(names), *place[1:]) if len(place) == ATTRIBUTE else place) for name, place in attributes),
         tuple((name, (next(names), *place[1:]) if isinstance(place, tuple) else place) for name, place in samplers),
         tuple((name, next(names)) for name, _ in blocks),
-        (kind, tuple((next(names), offset) for _, offset in output) if kind == "feedback" else output), state,
+        (kind, tuple(next(names) for _ in output) if kind == "feedback" else output), state,
     )  # fmt: skip
 
 
@@ -398,6 +402,7 @@ class Tables:
         self._strides: dict[int, tuple[int, dict[int, str]]] = {}
         self._drawn: set[int] = set()
         self._roles: dict[int, dict[int, int]] = {}
+        self._used: dict[int, set[int]] = {}
         # Bytes of buffers that only attributes without indices read, and buffers that others read
         self._extents, self._whole = dict[int, int](), set[int]()
         self.rounding = 0.0
@@ -416,6 +421,8 @@ class Tables:
                     lists[commands] = len(lists)
                     of_list.append(layout)
                 places[number] = lists[commands], row
+                for name in {name for command in commands for name in _buffers(command)}:
+                    self._used.setdefault(name, set()).add(number)
         for same in tables:
             table = np.stack(same)
             moving = np.flatnonzero((table != table[0]).any(axis=0))
@@ -477,7 +484,7 @@ class Tables:
             number = self._programs.setdefault(program, len(self._programs))
             one: dict[str, Any] = {"p": number, "m": mode, "w": word}
             end = 0 if indices else int(most[word] + most[word + 1])
-            word += 3 + self._words(program)
+            word += HEAD + (len(output) if kind == "feedback" else 0) + self._words(program)
             if indices:
                 one["e"] = [self._number(indices[0]), indices[1]]
             if attributes:
@@ -487,7 +494,7 @@ class Tables:
             if blocks:
                 one["b"] = {block: self._number(name) for block, name in blocks}
             if kind == "feedback":
-                one["t"] = [[self._number(name), offset] for name, offset in output]
+                one["t"] = [self._number(name) for name in output]
             else:
                 one |= {"o": self._target_number(output), "z": self._states.setdefault(state, len(self._states))}
             made.append(one)
@@ -621,7 +628,7 @@ class Tables:
             return {"live": self._live[name]}
         contents, roles = list[bytes](), self._roles.get(name, {})
         for number, known in enumerate(self._drawing.contents):
-            data = known.get(roles.get(number, name))
+            data = known.get(roles.get(number, name)) if number in self._used[name] else None
             contents.append(contents[-1] if data is None and contents else data or b"")
         first = next((data for data in contents if data), b"")
         contents = [data or first for data in contents]
