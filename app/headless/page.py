@@ -123,6 +123,11 @@ class PageRecorder:
         )
         return kept, [(place[one], place[other]) for one, other in pairs]
 
+    @property
+    def live(self) -> dict[NodeId, LiveNode]:
+        """Nodes that are simulated in the page."""
+        return {node: shown[-1] for node, shown in self._shown.items() if node not in self.why}
+
     def release(self) -> None:
         self._output.release()
         self._renderer.release()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from sinew.app.failure.errors import CommandError, print_line
+from sinew.app.failure.errors import CommandError, print_line, print_warnings
 from sinew.app.headless.page import PageRecorder
 from sinew.app.headless.run import SceneRun
 from sinew.app.headless.scene import OpenedScene
@@ -20,9 +20,12 @@ from sinew.sim.gl.trace import tracing
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.printable import counted, size_text
+from sinew.sim.run.sliders import CHANGES_NOTHING, Probe, add_hands, add_sliders, settings_of
 
 IMAGES = 30
 """Images a second unless another rate is chosen; simulations make every step."""
+
+NO_SLIDERS = "none"
 
 RECORDED = 0.8  # fraction of the progress for recording
 
@@ -68,6 +71,9 @@ def export_page(
                 recorder.record(*span, lambda share: progress(RECORDED * share))
                 pack = Pack()
                 made = recorder.scene(pack, options.rounding)
+                trace.is_on = False
+                lines = _changeable(recorder, run, scene, options, pack)
+                progress(1.0)
             finally:
                 recorder.release()
     finally:
@@ -82,8 +88,35 @@ def export_page(
     data = page_html(title, recorder.picture, pack.html(made))
     require_size(output, len(data))
     write_atomically(output, data)
+    print_warnings(output, lines)
     for node, why in forms.items():
         print_line(f"{output}: {shown.node(node).name or node}: {f'recorded, {why}' if why else 'live'}")
-    what = "endless" if made["endless"] else f"{made['steps'] / STEPS_PER_SECOND:g} s"
+    what = "endless" if made["endless"] else f"{made['length'] / STEPS_PER_SECOND:g} s"
     error = f", positions rounded by at most {recorder.rounding:.1g} m" if recorder.rounding else ""
     print_line(f"{output}: {what}, {counted(made['frames'], 'image')}{error}, {size_text(len(data))}")
+
+
+def _changeable(
+    recorder: PageRecorder, run: SceneRun, scene: OpenedScene, options: PageOptions, pack: Pack
+) -> list[str]:
+    """Adds sliders and drags to the simulation of a page; returns a line for each setting that is no slider."""
+    program, nodes = recorder.program, recorder.live
+    if program is None:
+        return []
+    asked = [text for text in (part.strip() for part in options.sliders.split(",")) if text]
+    probe = Probe(run.runner, scene.scene, program)
+    add_hands(probe, program, nodes, pack)
+    if asked == [NO_SLIDERS]:
+        return []
+    try:
+        settings = settings_of(scene.scene, asked, nodes) if asked else [
+            setting for node, shown in nodes.items() for setting in settings_of(scene.scene, shown.sliders, (node,))
+        ]  # fmt: skip
+    except ValueError as error:
+        raise CommandError(scene.path, "--option sliders", str(error)) from error
+    refused = add_sliders(probe, program, settings, pack)
+    names = {node.id: node.name or node.id for node in scene.scene.nodes}
+    return [
+        f"{names[one.node]}: no slider for {one.text}: {reason}"
+        for one, reason in refused if asked or reason != CHANGES_NOTHING
+    ]  # fmt: skip

@@ -324,37 +324,43 @@ class Runner {
     const share = log ? Math.log(now / lo) / Math.log(hi / lo) : (now - lo) / (hi - lo);
     const x = Math.min(Math.max(share * (rows - 1), 0), rows - 1), i = Math.min(Math.floor(x), rows - 2), f = x - i;
     const a = table[i * parts.length + k], b = table[(i + 1) * parts.length + k];
-    return log && a > 0 && b > 0 ? a * Math.pow(b / a, f) : a + (b - a) * f;
+    return log && a * b > 0 ? a * Math.pow(b / a, f) : a + (b - a) * f;
   }
 
-  // Sets a target to its start and what all sliders that were moved add to it, or multiply it by.
-  applyTarget({passes, u, buffer, parts, starts}) {
-    const isSame = (other) => other.buffer === buffer && other.u === u && String(other.passes) === String(passes);
-    const changed = new Map();
+  // Sets what a target changes to its start and what all sliders that were moved add to it, or multiply it by.
+  applyTarget({passes, u, buffer}) {
+    for (const at of passes ?? []) {
+      const one = this.passes[at], changed = this.changed((target) => target.u === u && target.passes?.includes(at));
+      if (!changed.size) {
+        delete one.own[u];
+        continue;
+      }
+      const value = this.values[one.u[u]].slice(), floats = new Float32Array(value.buffer);
+      for (const [part, {now}] of changed) floats[part] = now;
+      one.own[u] = value;
+    }
+    if (passes) return;
+    const {patches} = this.buffers.all[buffer], changed = this.changed((target) => target.buffer === buffer, true);
+    for (const [word, {now, start}] of changed) {
+      if (now === start) patches.delete(word);
+      else patches.set(word, now);
+      this.buffers.write(buffer, 4 * word, bytesOf(new Float32Array([now])));
+    }
+  }
+
+  // Parts of fitting targets with their start and their present number; of sliders at their start too with `all`.
+  changed(fits, all = false) {
+    const found = new Map();
     for (const slider of this.sliders) {
-      if (slider.now === slider.start) continue;
-      for (const target of slider.targets.filter(isSame)) {
+      if (slider.now === slider.start && !all) continue;
+      for (const target of slider.targets.filter(fits)) {
         target.parts.forEach((part, k) => {
-          const value = this.partOf(slider, target, k), start = target.starts[k], before = changed.get(part) ?? start;
-          changed.set(part, target.products[k] ? before * value / start : before + value - start);
+          const start = target.starts[k], before = found.get(part)?.now ?? start;
+          const value = slider.now === slider.start ? start : this.partOf(slider, target, k);
+          found.set(part, {start, now: target.products[k] ? before * value / start : before + value - start});
         });
       }
     }
-    if (passes) {
-      for (const at of passes) {
-        const one = this.passes[at];
-        if (!changed.size) { delete one.own[u]; continue; }
-        const value = this.values[one.u[u]].slice(), floats = new Float32Array(value.buffer);
-        for (const [part, number] of changed) floats[part] = number;
-        one.own[u] = value;
-      }
-    } else {
-      const all = this.buffers.all[buffer];
-      parts.forEach((word, k) => {
-        if (changed.has(word)) all.patches.set(word, changed.get(word));
-        else all.patches.delete(word);
-        this.buffers.write(buffer, 4 * word, bytesOf(new Float32Array([changed.get(word) ?? starts[k]])));
-      });
-    }
+    return found;
   }
 }

@@ -15,6 +15,7 @@ import numpy as np
 
 from sinew.sim.export.page.pack import Pack, Reference
 from sinew.sim.gl.es_text import es_source
+from sinew.sim.gl.reflection import UniformInfo
 from sinew.sim.gl.trace import Command, Copy, Draw, Trace, Upload, Values
 from sinew.sim.scene.clock import STEP_TIME
 
@@ -169,6 +170,8 @@ class LiveProgram:
         steps: The commands.
         passes: For each place, its passes with the values of their uniforms, of which those that differ are None.
         buffers: Numbers in the page by GL name.
+        sizes: Of the buffers [byte], by GL name.
+        moving: Words that inputs change, by GL name of the buffer.
         json: What `Runner` of resources/page/run.js takes; arrays are in the pack.
     """
 
@@ -181,7 +184,9 @@ class LiveProgram:
         needed = needed_of(trace.finished, shown | wanted)
         self.steps = live_steps(trace, needed)
         self.buffers = {name: number for number, name in enumerate(sorted(needed))}
-        self.passes: dict[Place, dict[int, tuple[bytes | None, ...]]] = {}
+        self.sizes = {name: trace.sizes[name] for name in needed}
+        self.moving: dict[int, frozenset[int]] = {}
+        self.passes: dict[Place, dict[int, tuple[Value | None, ...]]] = {}
         self._programs, self._values = Interned[int](), Interned[bytes]()
         self._inputs: dict[tuple[int, int, int, int], dict[int, bytes]] = {}
         self._table = Interned[Any]()
@@ -271,6 +276,9 @@ class LiveProgram:
             table.append(value)
         return self._pack.once(np.frombuffer(b"".join(table), "<u4").reshape(len(table), -1), "rows")
 
+    def uniform(self, place: Place, index: int) -> UniformInfo:
+        return self.trace.programs[place[0]].uniforms[index]
+
     def _program(self, name: int) -> dict[str, Any]:
         traced = self.trace.programs[name]
         sources = traced.program.sources
@@ -296,6 +304,9 @@ class LiveProgram:
         kind = "<u4" if size % 4 == 0 else "u1"
         table = np.stack([np.frombuffer(data, kind) for data in rows.values()])
         moving = np.flatnonzero((table != table[0]).any(axis=0))
+        if size % 4 == 0:
+            words = frozenset((moving + offset // 4).tolist())
+            self.moving[buffer] = self.moving.get(buffer, frozenset()) | words
         return {
             "buffer": self.buffers[buffer], "offset": offset, "base": self._pack.add(table[0]),
             "moving": self._pack.add(moving.astype("<u4")[:, None], "rows"),
