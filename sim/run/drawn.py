@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -306,7 +307,7 @@ class Drawing:
     Attributes:
         inputs: Buffers that the images read before they write them, with an attribute or sampler of each.
         images: Commands and words of each image.
-        contents: Of the inputs of each image.
+        contents: Of the inputs of each image that differ from the image before.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, size: tuple[int, int]) -> None:
@@ -336,13 +337,11 @@ class Drawing:
                 read |= {name: use for name, use in _reads(command).items() if name not in written}
                 written |= set(command[7][1]) if command[7][0] == "feedback" else set()
         self.inputs |= read
-        self.contents.append({name: self._seen(name) for name in read})
-
-    def _seen(self, name: int) -> bytes:
-        contents = buffer_contents(name)
-        if self._last.get(name) != contents:
-            self._last[name] = contents
-        return self._last[name]
+        self.contents.append({})
+        for name in read:
+            contents = buffer_contents(name)
+            if self._last.get(name) != contents:
+                self.contents[-1][name] = self._last[name] = contents
 
     def table(
         self, pack: Pack, live: Mapping[int, int], bound: float, count: int | None = None
@@ -403,6 +402,8 @@ class Tables:
         self._drawn: set[int] = set()
         self._roles: dict[int, dict[int, int]] = {}
         self._used: dict[int, set[int]] = {}
+        changes = itertools.accumulate(drawing.contents, operator.or_)
+        self._contents = list(changes)
         # Bytes of buffers that only attributes without indices read, and buffers that others read
         self._extents, self._whole = dict[int, int](), set[int]()
         self.rounding = 0.0
@@ -627,7 +628,7 @@ class Tables:
         if name in self._live:
             return {"live": self._live[name]}
         contents, roles = list[bytes](), self._roles.get(name, {})
-        for number, known in enumerate(self._drawing.contents):
+        for number, known in enumerate(self._contents):
             data = known.get(roles.get(number, name)) if number in self._used[name] else None
             contents.append(contents[-1] if data is None and contents else data or b"")
         first = next((data for data in contents if data), b"")
