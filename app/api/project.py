@@ -23,6 +23,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
+from sinew.app.api.notebook import notebook_html
 from sinew.app.document.document import Document
 from sinew.app.failure.errors import print_notes, print_warnings
 from sinew.app.headless.image_sink import is_numbered, is_video, picture_sink
@@ -78,6 +79,7 @@ class Project(abc.ABC):
         self._run: SceneRun | None = None
         self._source: Scene | None = None
         self._shown: OpenedScene | None = None
+        self._page: tuple[Scene, str] | None = None  # Of a notebook
         self._has_stepped = self._is_closed = False
         self._callbacks: list[Callable[[int], object]] = []
         self.nodes = ProjectNodes(self)
@@ -339,6 +341,12 @@ class Project(abc.ABC):
         buffer = io.BytesIO()
         Image.fromarray(self.render(THUMBNAIL)).save(buffer, "PNG")
         return buffer.getvalue()
+
+    def _repr_html_(self) -> str:
+        scene = self._document.scene
+        if self._page is None or self._page[0] is not scene:
+            self._page = scene, notebook_html(self)
+        return self._page[1]
 
     def close(self) -> None:
         """Releases the simulation; without an editor, unsaved edits are lost and the project cannot be used again."""

@@ -129,7 +129,7 @@ class Controls {
   check() {
     const names = Object.keys(this.runner.live.outputs);
     const name = names[(this.drawn / CHECK_EVERY) % names.length | 0];
-    if (!name || !this.runner.positions(name).some((x) => Math.abs(x) > LIMIT)) return;
+    if (!name || !this.runner.positions(name).some((x) => !(Math.abs(x) <= LIMIT))) return;
     this.play(false);
     say("The simulation became unstable and stopped. Press R to start again.");
   }

@@ -148,7 +148,9 @@ class DrawWatch:
         offsets = []
         if feeds:
             count_of_targets = range(len(sources.captures) if sources.separate else 1)
-            names = tuple(_ask(glGetIntegeri_v, GL.GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index) for index in count_of_targets)
+            names = tuple(
+                _ask(glGetIntegeri_v, GL.GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, index) for index in count_of_targets
+            )
             offsets = [
                 _ask(glGetInteger64i_v, GL.GL_TRANSFORM_FEEDBACK_BUFFER_START, index, kind=ctypes.c_int64)
                 for index in count_of_targets
@@ -180,7 +182,11 @@ class DrawWatch:
             for index in range(info.size):
                 at = GL.glGetUniformLocation(program, f"{info.name}[{index}]") if info.size > 1 else info.location
                 value = (ctypes.c_uint32 * size)()
-                ask(program, at, ctypes.cast(value, ctypes.POINTER(ctypes.c_float if ask is glGetUniformfv else ctypes.c_int)))
+                ask(
+                    program,
+                    at,
+                    ctypes.cast(value, ctypes.POINTER(ctypes.c_float if ask is glGetUniformfv else ctypes.c_int)),
+                )
                 words.append(bytes(value))
         GL.glActiveTexture(active)
         return samplers, b"".join(words)
@@ -232,9 +238,7 @@ def _attribute(location: int, integer: bool) -> tuple[Any, ...]:
         value = (ctypes.c_float * 4)()
         glGetVertexAttribfv(location, GL.GL_CURRENT_VERTEX_ATTRIB, value)
         return tuple(value)
-    offset = _ask(
-        glGetVertexAttribPointerv, location, GL.GL_VERTEX_ATTRIB_ARRAY_POINTER, kind=ctypes.c_void_p
-    )
+    offset = _ask(glGetVertexAttribPointerv, location, GL.GL_VERTEX_ATTRIB_ARRAY_POINTER, kind=ctypes.c_void_p)
     return (
         ask(GL.GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING), ask(GL.GL_VERTEX_ATTRIB_ARRAY_SIZE),
         ask(GL.GL_VERTEX_ATTRIB_ARRAY_TYPE), ask(GL.GL_VERTEX_ATTRIB_ARRAY_STRIDE), offset,
@@ -412,7 +416,9 @@ class Tables:
         layouts: dict[tuple[Any, ...], list[int]] = {}
         for number, (commands, _) in enumerate(self._drawing.images):
             # Images that draw the same from other buffers share a table of values.
-            layouts.setdefault(tuple(_with_buffers(command, itertools.repeat(0)) for command in commands), []).append(number)
+            layouts.setdefault(tuple(_with_buffers(command, itertools.repeat(0)) for command in commands), []).append(
+                number
+            )
         lists, rows, of_list, places = dict[tuple[Command, ...], int](), [], [], dict[int, tuple[int, int]]()
         tables = []
         for layout, (_, numbers) in enumerate(layouts.items()):
@@ -618,7 +624,9 @@ class Tables:
         if form.endswith("16f"):
             texels = texels.astype("<f2").view("<u2")
             channels = texels.transpose(2, 0, 1)
-            first = [next(k for k in range(c + 1) if np.array_equal(channels[k], channels[c])) for c in range(len(channels))]
+            first = [
+                next(k for k in range(c + 1) if np.array_equal(channels[k], channels[c])) for c in range(len(channels))
+            ]
             return {"channels": first, "planes": [self._pack.add(channels[c], "rows") for c in sorted({*first})]}
         if form in ("rgba8", "srgb8_alpha8") and texels.size > IMAGE_BYTES:
             return {"image": self._pack.add(np.frombuffer(webp(texels, is_colour=form != "rgba8"), np.uint8))}
@@ -642,7 +650,9 @@ class Tables:
             return {"size": len(contents[0]), "data": _constant(self._pack, contents[0], stride)}
         bounds = [self._bound_of(uses.get(word, "")) for word in range(stride)]
         track, errors = recorded(self._pack, contents, stride, bounds)
-        self.rounding = max([self.rounding, *(error for word, error in enumerate(errors) if "normal" not in uses.get(word, ""))])
+        self.rounding = max(
+            [self.rounding, *(error for word, error in enumerate(errors) if "normal" not in uses.get(word, ""))]
+        )
         return {"size": len(contents[0]), "track": track}
 
     def _bound_of(self, use: str) -> float:

@@ -19,7 +19,9 @@ EXACT_BYTES = 16_384
 BITS_MAX = 16
 
 
-def recorded(pack: Pack, frames: Sequence[bytes], stride: int, bounds: Sequence[float]) -> tuple[dict[str, Any], list[float]]:
+def recorded(
+    pack: Pack, frames: Sequence[bytes], stride: int, bounds: Sequence[float]
+) -> tuple[dict[str, Any], list[float]]:
     """Packs the contents of a buffer in all frames.
 
     Args:
@@ -47,7 +49,12 @@ def recorded(pack: Pack, frames: Sequence[bytes], stride: int, bounds: Sequence[
             made["parts"].append({"columns": _run(pack, columns), "exact": pack.add(values, "rows")})
             continue
         integers, low, size, errors[k] = rounded
-        part = {"columns": _run(pack, columns), "rounded": pack.add(integers, _coding(integers)), "low": low, "size": size}
+        part = {
+            "columns": _run(pack, columns),
+            "rounded": pack.add(integers, _coding(integers)),
+            "low": low,
+            "size": size,
+        }
         made["parts"].append(part)
     return made, errors
 
