@@ -104,8 +104,8 @@ def _changeable(
     if program is None:
         return []
     asked = [text for text in (part.strip() for part in options.sliders.split(",")) if text]
-    probe = Probe(run.runner, scene.scene, program)
-    add_hands(probe, program, nodes, pack)
+    probe = Probe(run.runner, scene.scene, program, nodes)
+    add_hands(probe, program, pack)
     if asked == [NO_SLIDERS]:
         return []
     try:

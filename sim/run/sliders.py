@@ -27,8 +27,11 @@ ROWS = (3, 9, 17)
 NEAR = 2e-3
 """Largest deviation from a table, relative to the range of its values."""
 
-HALVINGS = 7
+HALVINGS = 5
 """Of the range, to find where the engine refuses values."""
+
+CLOSE = 1e-3
+"""Part of the range; a setting of which not even this is taken is no slider."""
 
 WIDEST = 1e4
 """Ranges beyond this one are bounds of numbers, not of a slider."""
@@ -113,12 +116,15 @@ class Probe:
     """Traces steps of an engine with other settings, and compares them with a program.
 
     Args:
-        scene: Whose settings are changed; applied again by `restore`.
+        scene: Whose settings are changed.
         program: Passes in which changes count.
+        nodes: What is simulated in the page.
     """
 
-    def __init__(self, runner: SimulationRunner, scene: Scene, program: LiveProgram) -> None:
-        self._runner, self.scene, self._program = runner, scene, program
+    def __init__(
+        self, runner: SimulationRunner, scene: Scene, program: LiveProgram, nodes: Mapping[NodeId, LiveNode]
+    ) -> None:
+        self._runner, self.scene, self._program, self.nodes = runner, scene, program, nodes
         written = {name for step in program.steps for command, _ in step if isinstance(command, Draw)
                    for name in command.writes}  # fmt: skip
         self._constant = [name for name in program.buffers if name not in written and program.sizes[name] <= SIZE_MAX]
@@ -134,8 +140,12 @@ class Probe:
         self._runner.reset()
         self._step(None)
 
-    def restore(self) -> None:
-        self._apply(self.scene)
+    def refuse(self, values: Mapping[Setting, float]) -> None:
+        """Raises SliderError if a node would be unstable, ParamError for a value that is not allowed."""
+        scene = self._with(values)
+        for node in {setting.node for setting in values}:
+            if fault := self.nodes[node].fault(scene.node(node).settings):
+                raise SliderError(fault)
 
     def dragged(self, grab: Grab) -> dict[Place, tuple[bytes, ...]]:
         """Returns the uniforms of a step with a drag."""
@@ -236,7 +246,7 @@ def _differing(before: bytes, after: bytes) -> Iterator[tuple[int, float]]:
 # --- the range of a slider ------------------------------------------------------------------------------------------
 
 
-def slider_of(probe: Probe, setting: Setting) -> Slider:
+def slider_of(probe: Probe, setting: Setting, others: Sequence[Slider]) -> Slider:
     """Makes the slider of a setting; raises SliderError with the reason why it is none."""
     node = probe.scene.node(setting.node)
     declared = param_of(type(node.settings), setting.name).declared
@@ -248,15 +258,15 @@ def slider_of(probe: Probe, setting: Setting) -> Slider:
     lo, hi = min(lo, start), max(hi, start)
     is_log = declared.scale is Scale.LOG and lo > 0.0
     slider = Slider(setting, start, lo, hi, is_log)
-    slider.hi = _end_of(probe, slider, hi)
-    slider.lo = _end_of(probe, slider, lo)
+    slider.hi = _end_of(probe, slider, hi, others)
+    slider.lo = _end_of(probe, slider, lo, others)
     probe.numbers({setting: slider.hi}, is_same_step=True)
     if not slider.hi - slider.lo > 1e-6 * (hi - lo):
         raise SliderError("the engine refuses all other values, or they need other programs")
     for count in ROWS:
         slider.values = slider.spread(count)
         tried = [probe.numbers({setting: value}) for value in slider.values]
-        parts = frozenset().union(*tried)
+        parts = sorted(frozenset().union(*tried))
         if not parts:
             raise SliderError(CHANGES_NOTHING)
         slider.rows = [{part: row.get(part, probe.start_of(part)) for part in parts} for row in tried]
@@ -270,21 +280,27 @@ def _round_up(value: float) -> float:
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)
 
 
-def _end_of(probe: Probe, slider: Slider, wanted: float) -> float:
-    """Returns the wanted end of the range, or the last value before it that the engine takes."""
+def _end_of(probe: Probe, slider: Slider, wanted: float, others: Sequence[Slider]) -> float:
+    """Returns the wanted end of the range, or the last value before it that the engine takes.
+
+    It is stable with all other sliders at their ends too.
+    """
+    ends = [{one.setting: one.hi for one in others}, {one.setting: one.lo for one in others}][: len(others) + 1]
 
     def is_taken(value: float) -> bool:
         try:
+            for values in ends:
+                probe.refuse(values | {slider.setting: value})
             probe.numbers({slider.setting: value})
-        except SliderError as error:
-            reasons.append(str(error))
+        except (SliderError, ParamError):
             return False
         return True
 
-    reasons: list[str] = []
+    good, bad = slider.start, wanted
     if wanted == slider.start or is_taken(wanted):
         return wanted
-    good, bad = slider.start, wanted
+    if not is_taken(slider.start + CLOSE * (wanted - slider.start)):
+        return slider.start
     for _ in range(HALVINGS):
         middle = math.sqrt(good * bad) if slider.is_log else 0.5 * (good + bad)
         good, bad = (middle, bad) if is_taken(middle) else (good, middle)
@@ -347,7 +363,7 @@ def add_sliders(
     for setting in settings:
         probe.restart()
         try:
-            made = slider_of(probe, setting)
+            made = slider_of(probe, setting, sliders)
             _combined(probe, made, sliders, random)
         except SliderError as error:
             refused.append((setting, str(error)))
@@ -392,10 +408,10 @@ def _target(probe: Probe, slider: Slider, parts: Sequence[Part], rows: Float64, 
     }  # fmt: skip
 
 
-def add_hands(probe: Probe, program: LiveProgram, nodes: Mapping[NodeId, LiveNode], pack: Pack) -> None:
+def add_hands(probe: Probe, program: LiveProgram, pack: Pack) -> None:
     """Adds what a drag of each node changes, where its records are particles."""
     program.json["hands"] = hands = {}
-    for node, shown in nodes.items():
+    for node, shown in probe.nodes.items():
         if shown.is_draggable and shown.count > PULLED.particle:
             probe.restart()
             found = probe.dragged(replace(PULLED, node=node))

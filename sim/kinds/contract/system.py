@@ -129,6 +129,7 @@ class LiveNode:
         texels: Of four floats in a record, of which the first three are the position.
         sliders: Settings that a page lets the user change unless others are chosen; "gravity.y" is a part of a vector.
         is_draggable: Whether record i is particle i of `Grab`.
+        fault: Returns why other settings would be unstable, or ""; `Stoppable.warning` counts besides.
     """
 
     buffer: "Buffer"
@@ -136,6 +137,7 @@ class LiveNode:
     texels: int = 2
     sliders: tuple[str, ...] = ()
     is_draggable: bool = False
+    fault: Callable[[Any], str] = lambda _: ""
 
 
 class System(Owner, abc.ABC):

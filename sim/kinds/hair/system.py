@@ -55,7 +55,7 @@ from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import SkinningComparison
 
 
-PAGE_SLIDERS = ("gravity.y", "wind.x", "stiffness", "damping")
+PAGE_SLIDERS = ("gravity.y", "wind.x", "bending_length", "hold", "damping", "spring_stiffness")
 
 
 class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
