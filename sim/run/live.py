@@ -350,8 +350,7 @@ def line_through(column: Mapping[int, bytes]) -> Line | None:
         return None
     slope = (values[-1] - values[0]) / (numbers[-1] - numbers[0])
     slope = np.round(slope * RATE) / RATE
-    first = values[0] - slope * numbers[0]
-    first = np.round(first * RATE) / RATE
+    first = np.where(slope == 0.0, values[0], np.round((values[0] - slope * numbers[0]) * RATE) / RATE)
     if ((first + numbers[:, None] * slope).astype(np.float32) != values.astype(np.float32)).any():
         return None
     return Line(tuple(first.tolist()), tuple(slope.tolist()))
