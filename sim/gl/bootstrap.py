@@ -35,8 +35,6 @@ from OpenGL.raw.GL.VERSION.GL_1_5 import glGetQueryiv, glGetQueryObjectiv  # noq
 from OpenGL.raw.GL.VERSION.GL_2_0 import (  # noqa: E402
     glGetActiveAttrib,
     glGetActiveUniform,
-    glGetUniformfv,
-    glGetUniformiv,
     glGetVertexAttribfv,
     glGetVertexAttribiv,
     glGetVertexAttribPointerv,
@@ -65,8 +63,6 @@ __all__ = [
     "glGetTexImage",
     "glGetTexLevelParameteriv",
     "glGetTexParameteriv",
-    "glGetUniformfv",
-    "glGetUniformiv",
     "glGetVertexAttribPointerv",
     "glGetVertexAttribfv",
     "glGetVertexAttribiv",

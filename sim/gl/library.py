@@ -115,12 +115,9 @@ class ShaderLibrary:
             self._programs[recipe.key] = recipe, program
         return self._programs[recipe.key][1]
 
-    def sources_of(self, name: int) -> ProgramSources | None:
-        """Returns the sources of the program with this name of OpenGL; None if the library has no such program."""
-        for recipe, program in self._programs.values():
-            if program.name == name:
-                return self._resolved(recipe, self.texts)
-        return None
+    def program_named(self, name: int) -> Program | None:
+        """Returns the program with this name of OpenGL; None if the library has no such program."""
+        return next((program for _, program in self._programs.values() if program.name == name), None)
 
     @property
     def back_ends(self) -> str:

@@ -154,7 +154,7 @@ class Trace:
         for name in sorted(draw.reads | draw.writes):
             self._use(name)
         name = traced.program.name
-        values = tuple(self._same(_value(name, info)) for info in traced.uniforms)
+        values = tuple(self._same(uniform_value(name, info)) for info in traced.uniforms)
         self.steps[-1].append((self._same(draw), values))
 
     def glBufferData(self, target: int, size: int, pointer: Any, _usage: int) -> None:
@@ -259,7 +259,7 @@ def buffer_contents(name: int) -> bytes:
     return out.tobytes()
 
 
-def _value(program: int, info: UniformInfo) -> bytes:
+def uniform_value(program: int, info: UniformInfo) -> bytes:
     """Returns the value of a uniform as float32, int32 or uint32, matrices by columns, elements of arrays in a row."""
     size = int(np.prod(info.type.shape, dtype=int))
     get = {"f": GL.glGetUniformfv, "i": GL.glGetUniformiv, "u": GL.glGetUniformuiv}[info.type.dtype.kind]

@@ -28,7 +28,7 @@ class Viewpoints:
 
     def add(self, time: float) -> None:
         """Notes the cameras at the present moment, `time` of the scene [s]."""
-        views, row = self._engine.views, []
+        views, row = self._engine.views, list[tuple[float, ...]]()
         for node in self._nodes:
             here = views.scene.node(node.id)
             assert isinstance(here.settings, CameraSettings)

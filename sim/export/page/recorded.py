@@ -1,7 +1,7 @@
 """Contents of buffers over the frames of a page, as tables of integers with a bound of the rounding, or exactly.
 
-A table has a row for each frame and a column for each word of the buffer that changes.  Columns of floats are rounded to
-integers over the range of their component, with the bits that a bound demands; small tables, such as joints, are exact.
+A table has a row for each frame and a column for each word of the buffer that changes.  Floats are rounded to integers
+over the range of their component, as fine as a bound demands; small tables, such as joints, are exact.
 """
 
 import math
@@ -17,6 +17,9 @@ EXACT_BYTES = 16_384
 """Changing bytes of a frame up to which a table is exact."""
 
 BITS_MAX = 16
+
+SMALLEST = 1e-30
+"""Smaller numbers are bits of integers."""
 
 
 def recorded(
@@ -35,7 +38,8 @@ def recorded(
     table = np.stack([np.frombuffer(data, "<u4") for data in frames])
     moving = np.flatnonzero((table != table[0]).any(axis=0))
     made: dict[str, Any] = {
-        "base": _records(pack, table[0], stride), "moving": pack.add(moving.astype("<u4")[:, None], "rows"), "parts": [],
+        "base": _records(pack, table[0], stride), "moving": pack.add(moving.astype("<u4")[:, None], "rows"),
+        "parts": [],
     }  # fmt: skip
     errors = [0.0] * stride
     words = moving % stride
@@ -83,7 +87,7 @@ def _rounded(values: Float32, bound: float) -> tuple[np.ndarray[Any, Any], float
     Values that are not finite are the largest integer.
     """
     finite = np.isfinite(values)
-    if not finite.any():
+    if not finite.any() or (values[finite & (values != 0.0)].astype(np.float64) ** 2 < SMALLEST**2).any():
         return None
     low, high = float(values[finite].min()), float(values[finite].max())
     steps = max(math.ceil((high - low) / (2.0 * bound)), 1)
