@@ -305,11 +305,9 @@ def _attachment(binding: int, point: int) -> tuple[Attachment, tuple[int, int]] 
         pixels, samples = PIXELS[level(GL.GL_RENDERBUFFER_INTERNAL_FORMAT)], level(GL.GL_RENDERBUFFER_SAMPLES)
         return Attachment(name, pixels, samples), (level(GL.GL_RENDERBUFFER_WIDTH), level(GL.GL_RENDERBUFFER_HEIGHT))
     before = get_integer(GL.GL_TEXTURE_BINDING_2D)
-    level, _ = texture_asker(name)
-    pixels, size = (
-        PIXELS[level(GL.GL_TEXTURE_INTERNAL_FORMAT)],
-        (level(GL.GL_TEXTURE_WIDTH), level(GL.GL_TEXTURE_HEIGHT)),
-    )
+    of_texture, _ = texture_asker(name)
+    size = of_texture(GL.GL_TEXTURE_WIDTH), of_texture(GL.GL_TEXTURE_HEIGHT)
+    pixels = PIXELS[of_texture(GL.GL_TEXTURE_INTERNAL_FORMAT)]
     GL.glBindTexture(GL.GL_TEXTURE_2D, before)
     return Attachment(name, pixels, None), size
 
