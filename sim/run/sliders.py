@@ -37,6 +37,10 @@ WIDEST = 1e4
 """Ranges beyond this one are bounds of numbers, not of a slider."""
 
 CHANGES_NOTHING = "it changes nothing here"
+NO_RANGE = "the engine refuses all other values, or they need other programs"
+
+EFFECT = 6
+"""Steps after which a setting must have moved something."""
 
 WORDS_MAX = 4096
 SIZE_MAX = 1 << 22
@@ -127,6 +131,7 @@ class Probe:
         self._runner, self.scene, self._program, self.nodes = runner, scene, program, nodes
         written = {name for step in program.steps for command, _ in step if isinstance(command, Draw)
                    for name in command.writes}  # fmt: skip
+        self._later: list[bytes] = []
         self._constant = [name for name in program.buffers if name not in written and program.sizes[name] <= SIZE_MAX]
         self.restart()
 
@@ -175,6 +180,22 @@ class Probe:
             self.restart()
             raise SliderError("other values need other programs")
         return self._compared(found, words, is_same_step=is_same_step)
+
+    def has_effect(self, values: Mapping[Setting, float]) -> bool:
+        """Returns True if what is shown moves otherwise with these values in the first steps."""
+        if not self._later:
+            self._to_start()
+            self._later = self._shown()
+        self._to_start()
+        self._apply(self._with(values))
+        return self._shown() != self._later
+
+    def _shown(self) -> list[bytes]:
+        for _ in range(EFFECT):
+            self._step(None)
+        systems = self._runner.engine.simulation.systems
+        shown = (systems[node].page() for node in self.nodes)
+        return [buffer_contents(one.buffer.name) for one in shown if one is not None]
 
     def _with(self, values: Mapping[Setting, float]) -> Scene:
         nodes = {node.id: node for node in self.scene.nodes}
@@ -261,14 +282,16 @@ def slider_of(probe: Probe, setting: Setting, others: Sequence[Slider]) -> Slide
     slider.hi = _end_of(probe, slider, hi, others)
     slider.lo = _end_of(probe, slider, lo, others)
     probe.numbers({setting: slider.hi}, is_same_step=True)
+    if not any(probe.has_effect({setting: end}) for end in (slider.hi, slider.lo)):
+        raise SliderError(CHANGES_NOTHING)
     if not slider.hi - slider.lo > 1e-6 * (hi - lo):
-        raise SliderError("the engine refuses all other values, or they need other programs")
+        raise SliderError(NO_RANGE)
     for count in ROWS:
         slider.values = slider.spread(count)
         tried = [probe.numbers({setting: value}) for value in slider.values]
         parts = sorted(frozenset().union(*tried))
         if not parts:
-            raise SliderError(CHANGES_NOTHING)
+            break
         slider.rows = [{part: row.get(part, probe.start_of(part)) for part in parts} for row in tried]
         if _is_even(probe, slider):
             return slider
