@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sinew.app.failure.errors import CommandError
-from sinew.sim.export.formats import ExportError
+from sinew.sim.export.formats import ANIMATION_FORMATS, ExportError, PageFormat
 from sinew.sim.printable import size_text
 from sinew.sim.scene.clock import STEP_TIME
 
@@ -23,6 +23,8 @@ SECONDS = 4.0
 
 LARGEST = 10 << 20
 """Size of a page above which an image is shown, since a notebook keeps what it shows [byte]."""
+
+PAGE = next(known for known in ANIMATION_FORMATS if isinstance(known, PageFormat))
 
 _FRAME = (
     '<iframe sandbox="allow-scripts" srcdoc="{page}" title="{title}" style="width: 100%; height: 420px; border: 0">'
@@ -36,7 +38,7 @@ def notebook_html(project: Project) -> str:
     name = project.path.stem if project.path is not None else "Project"
     title, reason = html.escape(name), ""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "scene.html"
+        path = Path(folder) / f"page{PAGE.suffixes[0]}"
         try:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 project.export(path, range(round(SECONDS / STEP_TIME) + 1), options={"sliders": "none"})

@@ -17,7 +17,7 @@ from sinew.sim.export.page.pack import Pack
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.trace import Trace
 from sinew.sim.kinds.contract import LiveNode
-from sinew.sim.run.drawn import Drawing
+from sinew.sim.run.drawn import DrawRecorder
 from sinew.sim.run.live import LiveProgram, Output, needed_of, problem_of
 from sinew.sim.run.viewpoints import Viewpoints, viewport_of
 from sinew.sim.scene.scene import NodeId
@@ -52,7 +52,7 @@ class PageRecorder:
         self._renderer = Renderer(run.engine.context, scene, SIZE, run=run)
         self.camera = self._renderer.camera(None, [run.runner.start_time])
         self._output = Framebuffer(run.engine.context, SIZE, label="page")
-        self._drawing = Drawing(run.engine.context, run.engine.library, SIZE)
+        self._drawing = DrawRecorder(run.engine.context, run.engine.library, SIZE)
         self._viewpoints = Viewpoints(run.engine, scene.scene)
         self._images: list[int] = []
         self._steps, self._time = -1, 0.0
@@ -182,7 +182,7 @@ class PageRecorder:
         self._trace.is_on = True
 
 
-def _is_still(drawing: Drawing, live: Collection[int]) -> bool:
+def _is_still(drawing: DrawRecorder, live: Collection[int]) -> bool:
     """Returns True if images differ in what the page simulates only, but for the first ones."""
     words: dict[object, bytes] = {}
     for commands, values in drawing.images[2:]:
@@ -191,7 +191,7 @@ def _is_still(drawing: Drawing, live: Collection[int]) -> bool:
     return all(contents.keys() <= set(live) for contents in drawing.contents[2:])
 
 
-def _keep(drawing: Drawing, kept: Collection[int]) -> None:
+def _keep(drawing: DrawRecorder, kept: Collection[int]) -> None:
     """Drops all other images."""
     contents: dict[int, bytes] = {}
     merged = []

@@ -61,7 +61,7 @@ class BufferUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class TargetPart:
     name: int
     format: str
     samples: int | None  # None for a texture
@@ -70,8 +70,8 @@ class Attachment:
 @dataclass(frozen=True, slots=True)
 class Target:
     size: tuple[int, int]  # [px]
-    colours: tuple[Attachment, ...]
-    depth: Attachment | None
+    colours: tuple[TargetPart, ...]
+    depth: TargetPart | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ Command = DrawCall | Clear | Blit
 
 
 @dataclass(slots=True)
-class Image:
+class DrawnImage:
     """Commands, with the numbers of each draw as words: `HEAD`, offsets of `feeds`, and the values of its uniforms."""
 
     commands: list[Command] = field(default_factory=list)
@@ -153,13 +153,13 @@ class DrawWatch:
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self.programs: dict[int, Program] = {}
         self._context, self._library = context, library
-        self._image = Image()
+        self._image = DrawnImage()
         self._only: frozenset[str] = frozenset()
         self._skips = self._feeds = False
 
     @contextmanager
-    def watching(self, image: Image, *, skips: bool = False, only: Iterable[str] = ()) -> Iterator[None]:
-        """Notes what is drawn in an image; `skips` notes pixels without drawing them, `only` kernels of these files."""
+    def watching(self, image: DrawnImage, *, skips: bool = False, only: Iterable[str] = ()) -> Iterator[None]:
+        """Notes draws in an image; `skips` notes pixels without drawing them, `only` kernels of these files."""
         self._image, self._skips, self._only = image, skips, frozenset(only)
         notes: dict[str, Callable[..., bool | None]] = {
             "glDrawArrays": self._draw,
@@ -293,7 +293,7 @@ def target_of(binding: int) -> Target | None:
     return Target(size, tuple(one for one, _ in present), depth[0] if depth else None)
 
 
-def _attachment(binding: int, point: int) -> tuple[Attachment, tuple[int, int]] | None:
+def _attachment(binding: int, point: int) -> tuple[TargetPart, tuple[int, int]] | None:
     ask = functools.partial(_ask, glGetFramebufferAttachmentParameteriv, binding, point)
     kind = ask(GL.GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE)
     if kind == GL.GL_NONE:
@@ -303,13 +303,13 @@ def _attachment(binding: int, point: int) -> tuple[Attachment, tuple[int, int]] 
         GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, name)
         level = functools.partial(_ask, glGetRenderbufferParameteriv, GL.GL_RENDERBUFFER)
         pixels, samples = PIXELS[level(GL.GL_RENDERBUFFER_INTERNAL_FORMAT)], level(GL.GL_RENDERBUFFER_SAMPLES)
-        return Attachment(name, pixels, samples), (level(GL.GL_RENDERBUFFER_WIDTH), level(GL.GL_RENDERBUFFER_HEIGHT))
+        return TargetPart(name, pixels, samples), (level(GL.GL_RENDERBUFFER_WIDTH), level(GL.GL_RENDERBUFFER_HEIGHT))
     before = get_integer(GL.GL_TEXTURE_BINDING_2D)
     of_texture, _ = texture_asker(name)
     size = of_texture(GL.GL_TEXTURE_WIDTH), of_texture(GL.GL_TEXTURE_HEIGHT)
     pixels = PIXELS[of_texture(GL.GL_TEXTURE_INTERNAL_FORMAT)]
     GL.glBindTexture(GL.GL_TEXTURE_2D, before)
-    return Attachment(name, pixels, None), size
+    return TargetPart(name, pixels, None), size
 
 
 def _buffer_texture(name: str) -> BufferUse:

@@ -5,7 +5,6 @@ draws and the contents of buffers.
 """
 
 import ctypes
-import io
 import itertools
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -13,24 +12,24 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from PIL import Image as Picture
 
+from sinew.sim.export.image import webp_of
 from sinew.sim.export.page.pack import Pack, Reference
 from sinew.sim.export.page.recorded import recorded
 from sinew.sim.gl.bootstrap import GL, glGetTexImage
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.draw_trace import (
     HEAD,
-    Attachment,
     Blit,
     BufferUse,
     Clear,
     Command,
     DrawCall,
+    DrawnImage,
     DrawnTexture,
     DrawWatch,
-    Image,
     Target,
+    TargetPart,
     texture_asker,
     uniforms_of,
     words_of,
@@ -57,7 +56,7 @@ IMAGE_BYTES = 4096
 NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
-class Drawing:
+class DrawRecorder:
     """Draws of the images of a page.
 
     Args:
@@ -81,15 +80,15 @@ class Drawing:
 
     def add(self, advance: Callable[[], None], draw: Callable[[], None], *, skips: bool = True) -> None:
         """Notes an image that `draw` draws, and kernels in `advance`, which moves the scene, that the page repeats."""
-        moved, image = Image(), Image()
+        moved, image = DrawnImage(), DrawnImage()
         with self._watch.watching(moved, only=RECOMPUTED):
             advance()
         with self._watch.watching(image, skips=skips):
             draw()
         last = {command.feeds: number for number, command in enumerate(moved.commands) if isinstance(command, DrawCall)}
-        kept = sorted(last.values())
-        commands = (*(moved.commands[number] for number in kept), *image.commands)
-        words = b"".join([*(moved.words[number] for number in kept), *image.words])
+        repeated = sorted(last.values())
+        commands = (*(moved.commands[number] for number in repeated), *image.commands)
+        words = b"".join([*(moved.words[number] for number in repeated), *image.words])
         self.images.append((self._same.setdefault(commands, commands), np.frombuffer(words, np.uint32)))
         written, read = set[int](), set[int]()
         for command in commands:
@@ -116,7 +115,7 @@ class Drawing:
 class _Tables:
     """What `Renderer` of resources/page/draw.js takes; numbers of everything follow from its first use."""
 
-    def __init__(self, pack: Pack, drawing: Drawing, live: Mapping[int, int], bound: float) -> None:
+    def __init__(self, pack: Pack, drawing: DrawRecorder, live: Mapping[int, int], bound: float) -> None:
         self._pack, self._drawing, self._live, self._bound = pack, drawing, live, bound
         self._programs, self._buffers = dict[int, int](), dict[int, int]()
         self._textures, self._targets = dict[DrawnTexture, int](), dict[Target | None, int]()
@@ -306,7 +305,7 @@ class _Tables:
         made: Json = {"size": target.size, "scale": self._scale(target.size), "colours": colours}
         return made | ({"depth": self._attachment(target.depth)} if target.depth else {})
 
-    def _attachment(self, one: Attachment) -> Json:
+    def _attachment(self, one: TargetPart) -> Json:
         if one.samples is not None:
             return {"format": one.format, "samples": one.samples, "name": one.name}
         self._drawn.add(one.name)
@@ -334,7 +333,7 @@ class _Tables:
             first = [next(k for k in range(c + 1) if (channels[k] == channels[c]).all()) for c in range(len(channels))]
             return made | {"channels": first, "planes": [self._pack.add(channels[c], "rows") for c in sorted({*first})]}
         if name in ("rgba8", "srgb8_alpha8") and texels.nbytes > IMAGE_BYTES:
-            image = webp(texels, is_colour=made["format"] == "srgb8_alpha8")
+            image = webp_of(texels, lossless=made["format"] != "srgb8_alpha8")
             return made | {"image": self._pack.add(np.frombuffer(image, np.uint8))}
         return made | {"texels": self._pack.add(texels)}
 
@@ -347,10 +346,3 @@ def _constant(pack: Pack, data: bytes, stride: int) -> Reference:
     if len(data) % (4 * stride):
         return pack.add(np.frombuffer(data, np.uint8))
     return pack.add(np.frombuffer(data, "<u4").reshape(-1, stride), "rows")
-
-
-def webp(texels: Any, *, is_colour: bool) -> bytes:
-    """Returns an image of texels (h, w, 4); lossless if it holds no colours."""
-    file = io.BytesIO()
-    Picture.fromarray(texels, "RGBA").save(file, "WEBP", quality=90, lossless=not is_colour, exact=True)
-    return file.getvalue()

@@ -28,7 +28,7 @@ def credits_of(paths: Iterable[Path]) -> list[str]:
 
 def _credit(path: Path) -> str:
     with path.open("rb") as file:
-        if path.suffix.lower() not in (".gltf", ".glb", ".vrm") and file.read(len(MAGIC)) != MAGIC:
+        if not file.read(len(MAGIC)).lstrip().startswith((MAGIC, b"{")):
             return ""
     try:
         document = msgspec.json.decode(split_file(path.read_bytes())[0])

@@ -96,5 +96,5 @@ def _rounded(values: Float32, bound: float) -> tuple[np.ndarray[Any, Any], float
     size = (high - low) / steps
     integers = np.full(values.shape, 0xFFFF, "<u2")
     integers[finite] = np.rint((values[finite].astype(np.float64) - low) / (size or 1.0))
-    shown = np.float32(low) + integers[finite].astype(np.float32) * np.float32(size)
+    shown = (low + integers[finite] * size).astype(np.float32)  # as the page computes it
     return integers, low, size, float(np.abs(shown.astype(np.float64) - values[finite]).max())
