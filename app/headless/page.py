@@ -48,6 +48,7 @@ class PageRecorder:
     """
 
     def __init__(self, run: SceneRun, scene: OpenedScene, trace: Trace, rate: int, nodes: list[NodeId]) -> None:
+        trace.is_on = False
         self._run, self._scene, self._trace, self._every = run, scene, trace, STEPS_PER_SECOND // rate
         self._renderer = Renderer(run.engine.context, scene, SIZE, run=run)
         self.camera = self._renderer.camera(None, [run.runner.start_time])
@@ -64,6 +65,8 @@ class PageRecorder:
 
     def record(self, first: int, last: int, progress: Callable[[float], None]) -> None:
         """Records steps; raises CommandError if a node fails."""
+        self._go_to(first)
+        self._trace.is_on = True
         for step in range(first, last + 1):
             number = step - first
             if number <= DRAWN or number % self._every == 0:
@@ -151,6 +154,13 @@ class PageRecorder:
         return bool(nodes) and nodes <= set(outputs)
 
     def _advance(self, step: int) -> None:
+        self._go_to(step)
+        for node in self._nodes:
+            self._note(node)
+        self._trace.end_step()
+        self._steps += 1
+
+    def _go_to(self, step: int) -> None:
         run = self._run
         if run.is_active:
             for problem in run.advance_to(step):
@@ -158,10 +168,6 @@ class PageRecorder:
             run.engine.refresh(monotonic())
         else:
             run.engine.advance(run.runner.time_of(run.runner.preroll + step))
-        for node in self._nodes:
-            self._note(node)
-        self._trace.end_step()
-        self._steps += 1
 
     def _note(self, node: NodeId) -> None:
         system = self._run.engine.simulation.systems[node]

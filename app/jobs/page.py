@@ -10,6 +10,7 @@ from sinew.app.headless.run import SceneRun
 from sinew.app.headless.scene import OpenedScene
 from sinew.app.headless.tracks import STEPS_PER_SECOND
 from sinew.app.jobs.options import Span
+from sinew.app.jobs.render import without_overlays
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import PageOptions
 from sinew.sim.export.page.credits import credits_of
@@ -59,7 +60,8 @@ def export_page(
             node if node.id in chosen or node.kind in lit else msgspec.structs.replace(node, visible=False)
             for node in shown.nodes
         ))  # fmt: skip
-        run.apply(scene := replace(scene, scene=shown))
+        scene = replace(scene, scene=shown)
+    run.apply(scene := without_overlays(scene))
     systems = run.engine.simulation.systems
     simulated = [node.id for node in shown.nodes if node.id in systems and node.id in shown.simulated]
     try:

@@ -179,4 +179,5 @@ def test_samples(name: str, chrome: Chromium, fox: Firefox, tmp_path: Path) -> N
         found = simulated(browser, STEPS)
         for key, each in rms(found, expected).items():
             print(f"{browser.name}: {key}: {np.nanmax(np.abs(found[key] - expected[key])):.2g} m")
-            assert each <= 1e-5 + 3.0 * rms(other, expected)[key], (browser.name, key)
+            # Births take sines of other implementations; beyond that, what moves with rounding moves by chaos.
+            assert each <= 1e-4 + 3.0 * rms(other, expected)[key], (browser.name, key)
