@@ -185,8 +185,9 @@ class Editor:
         self.selected_node = SelectedNode(self.context, self.kind_panels, config_folder(), self.baking)
         files_and_panels = self.document, self.access, self.active, self.dialogs, self.panels
         self.output = Output(
-            *files_and_panels, self.playback, self.baking, lambda: self.preferences["files"].output_folder
-        )
+            *files_and_panels, self.playback, self.baking, lambda: self.preferences["files"].output_folder,
+            lambda: {} if self.client.engine is None else self.client.engine.views.counts_by_node(),
+        )  # fmt: skip
         self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self._build_timeline()
         self.python = PythonConsole(self.context, self.settings, lambda: self.files.busy)

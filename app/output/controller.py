@@ -2,7 +2,7 @@
 
 import functools
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,8 +14,10 @@ from sinew.app.headless.image_sink import NUMBERED
 from sinew.app.jobs.export import ExportJob
 from sinew.app.jobs.job import job_of_form, word_of
 from sinew.app.jobs.options import Span
+from sinew.app.jobs.page import IMAGES
 from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
+from sinew.app.output.estimate import page_estimate
 from sinew.app.output.file_field import folder_fault
 from sinew.app.output.pictures import picture_path, pictures_there, suggested_path
 from sinew.app.output.window import EXPORT, IN_TO_OUT, PLAYHEAD, RENDER, SCENE, OutputWindow, Values
@@ -29,8 +31,9 @@ from sinew.app.session.panels import Panels
 from sinew.app.session.playback import Playback
 from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.assets.formats import Format
-from sinew.sim.export.formats import ANIMATION_FORMATS, RENDER_FORMATS, VideoOptions
+from sinew.sim.export.formats import ANIMATION_FORMATS, RENDER_FORMATS, PageFormat, PageOptions, VideoOptions
 from sinew.sim.kinds.camera.settings import CameraSettings
+from sinew.sim.kinds.contract import Counts
 from sinew.sim.scene.params import changed_values
 from sinew.sim.scene.playback import play_range
 from sinew.sim.scene.scene import NodeId
@@ -43,6 +46,7 @@ class Output:
 
     Args:
         folder: Returns the folder of proposed files, beside the project if it is relative.
+        counts: Returns the counts of the visible nodes.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Output:
         playback: Playback,
         baking: BakeTask,
         folder: Callable[[], str],
+        counts: Callable[[], Mapping[NodeId, Counts]],
     ) -> None:
         self._document, self._active, self._dialogs = document, active, dialogs
         self._playback, self._baking = playback, baking
@@ -68,7 +73,7 @@ class Output:
         self._window: OutputWindow | None = None
         self._is_showing = False
         self._held: dict[str, Values] = {}  # What the window shows of the project
-        self._folder = folder
+        self._folder, self._counts = folder, counts
         self.help: Callable[[], object] = lambda: None
 
     def window_of(self) -> OutputWindow:
@@ -151,7 +156,19 @@ class Output:
         else:
             field.propose(str(folder / f"{title}{window.format.suffixes[0]}"))
             path, reason = ANIMATION_FORMATS.typed(self._absolute(field.text), window.format)[0], ""
+            window.show_estimate(self._estimate())
         window.refuse(page, folder_fault(path) or reason if field.text else "Name a file.")
+
+    def _estimate(self) -> str:
+        """Returns a line about the size of a web page; "" for other formats."""
+        window = self.window_of()
+        if not isinstance(window.format, PageFormat):
+            return ""
+        options, form = window.options_of(window.format), window.export_form.settings
+        seconds = max(form.last - form.first, 0) / max(form.rate, 1.0)
+        images = round(seconds * min(form.rate, IMAGES)) + 1
+        chosen = options if isinstance(options, PageOptions) else PageOptions()
+        return page_estimate(self._counts(), self._active.models(), images, chosen)
 
     def _on_edited(self, page: str) -> None:
         self._refresh(page)

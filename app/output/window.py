@@ -103,7 +103,8 @@ class OutputWindow(QDialog):
         self.formats = QComboBox()
         for format in ANIMATION_FORMATS:
             self.formats.addItem(f"{format.name} ({' '.join(format.suffixes)})", format)
-        self.missing = _hint()
+        self.missing, self.estimate = _hint(), _hint()
+        self.estimate.hide()
         self._options: dict[str, SettingsForm] = {}
         self._option_place = QVBoxLayout()
         self.tabs = QTabWidget()
@@ -117,7 +118,7 @@ class OutputWindow(QDialog):
         self.tabs.addTab(_page(drawn, self.render_button), "Render Animation")
         shown = QWidget()
         parts = self.files[EXPORT], self.formats, self.missing, _labelled(self.export_frames), self.export_form
-        packed(QVBoxLayout(shown), *parts, self._option_place, spacing=SPACE_WIDE)
+        packed(QVBoxLayout(shown), *parts, self._option_place, self.estimate, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
         self.tabs.addTab(_page(self.verify_form, self.verify_button), "Verify Bakes")
         self.formats.currentIndexChanged.connect(lambda _: self._on_format())
@@ -179,6 +180,11 @@ class OutputWindow(QDialog):
         button.setEnabled(not reason and not (page == EXPORT and missing_package(self.format)))
         if grows:
             self._grow()
+
+    def show_estimate(self, text: str) -> None:
+        """Shows what an export is expected to take; nothing for ""."""
+        self.estimate.setText(text)
+        self.estimate.setVisible(bool(text))
 
     def names(self, page: str) -> set[str]:
         """Returns the names of all values of a page."""

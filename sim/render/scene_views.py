@@ -225,6 +225,10 @@ class SceneViews:
     def counts(self) -> Counts:
         return sum([entry.counts() for entry in self._counted], NOTHING)
 
+    def counts_by_node(self) -> dict[NodeId, Counts]:
+        """Returns the counts of all visible nodes that have some."""
+        return {entry.node.id: entry.counts() for entry in self._counted}
+
     def marks(self) -> list[Mark]:
         self._catch_up()
         return [mark for entry in self._visible for mark in entry.marks()]

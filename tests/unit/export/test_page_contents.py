@@ -9,6 +9,7 @@ import pytest
 
 from sinew import resources
 from sinew.sim.export.page.credits import credits_of
+from sinew.sim.export.page.estimate import PagePart, page_bytes
 from sinew.sim.export.page.pack import Pack, Unpacked
 from sinew.sim.export.page.page import SCRIPTS, page_html
 from sinew.sim.export.page.recorded import EXACT_BYTES, recorded
@@ -118,3 +119,15 @@ def test_scripts_need_nothing_from_elsewhere() -> None:
         assert not re.search(
             r"\b(?:import|require)\s*\(|fetch\(\"|https?://|innerHTML|outerHTML|insertAdjacent|eval\(", script
         )
+
+
+def test_the_size_is_estimated() -> None:
+    # Sizes of exported pages: a live sheet, a recorded sheet, and a character with hair and two images
+    sheet = PagePart(vertices=1521)
+    assert page_bytes([sheet], 1)[0] < 101_600 < page_bytes([sheet], 1)[1]
+    recorded_sheet = PagePart(vertices=1521, is_recorded=True)
+    assert page_bytes([recorded_sheet], 60)[0] < 298_800 < page_bytes([recorded_sheet], 60)[1]
+    person = PagePart(vertices=21_510, joints=59, image_bytes=2_000_000)
+    hair = PagePart(knots=90_000)
+    least, most = page_bytes([person, hair], 5)
+    assert least < 1_816_000 < most
