@@ -114,7 +114,7 @@ class Renderer {
   }
 
   program({name, vertex, fragment, captures, separate, uniforms}) {
-    const gl = this.gl, program = gl.createProgram(), empty = "#version 300 es\nprecision highp float;\nvoid main() {}\n";
+    const gl = this.gl, program = gl.createProgram(), empty = "#version 300 es\nprecision highp float;\nout vec4 o;\nvoid main() { o = vec4(0.0); }\n";
     const shaders = [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment || empty]].map(([kind, text]) => {
       const shader = gl.createShader(kind);
       gl.shaderSource(shader, text); gl.compileShader(shader); gl.attachShader(program, shader);

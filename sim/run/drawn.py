@@ -85,11 +85,14 @@ class DrawRecorder:
             advance()
         with self._watch.watching(image, skips=skips):
             draw()
-        last = {command.feeds: number for number, command in enumerate(moved.commands) if isinstance(command, DrawCall)}
+        last: dict[Hashable, int] = {}  # Of the same records of the same buffers
+        for number, (command, words) in enumerate(zip(moved.commands, moved.words, strict=True)):
+            assert isinstance(command, DrawCall)
+            last[command.feeds, words[: 4 * (HEAD + len(command.feeds))]] = number
         repeated = sorted(last.values())
         commands = (*(moved.commands[number] for number in repeated), *image.commands)
-        words = b"".join([*(moved.words[number] for number in repeated), *image.words])
-        self.images.append((self._same.setdefault(commands, commands), np.frombuffer(words, np.uint32)))
+        numbers = b"".join([*(moved.words[number] for number in repeated), *image.words])
+        self.images.append((self._same.setdefault(commands, commands), np.frombuffer(numbers, np.uint32)))
         written, read = set[int](), set[int]()
         for command in commands:
             if isinstance(command, DrawCall):
