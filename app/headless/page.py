@@ -18,7 +18,7 @@ from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.trace import Trace
 from sinew.sim.kinds.contract import LiveNode
 from sinew.sim.run.drawn import DrawRecorder
-from sinew.sim.run.live import LiveProgram, Output, needed_of, problem_of
+from sinew.sim.run.live import LiveOutput, LiveProgram, needed_of, problem_of
 from sinew.sim.run.viewpoints import Viewpoints, viewport_of
 from sinew.sim.scene.scene import NodeId
 
@@ -92,20 +92,22 @@ class PageRecorder:
             made = frozenset().union(*(command.writes for step in self.program.steps for command, _ in step))
             live = {name: number for name, number in self.program.buffers.items() if name in made}
         is_endless = self.program is not None and self.program.is_endless and _is_still(drawing, live)
-        kept, steps = self._kept(outputs, is_endless=is_endless)
-        _keep(drawing, kept)
+        held, steps = self._held(outputs, is_endless=is_endless)
+        _hold(drawing, held)
         table, self.rounding = drawing.table(pack, live, bound)
         return {
             "version": VERSION, "rate": STEPS_PER_SECOND / self._every, "length": self._steps, "endless": is_endless,
-            "frames": len(kept), "steps": pack.add(np.array(steps, "<u4"), "rows"), "draw": table,
+            "frames": len(held), "steps": pack.add(np.array(steps, "<u4"), "rows"), "draw": table,
             "live": self.program.json if self.program is not None else None,
-            **viewport_of(self._run.engine, self.camera), **self._viewpoints.table(pack, kept),
+            **viewport_of(self._run.engine, self.camera), **self._viewpoints.table(pack, held),
         }  # fmt: skip
 
-    def _kept(self, outputs: Mapping[NodeId, Output], *, is_endless: bool) -> tuple[list[int], list[tuple[int, int]]]:
+    def _held(
+        self, outputs: Mapping[NodeId, LiveOutput], *, is_endless: bool
+    ) -> tuple[list[int], list[tuple[int, int]]]:
         """Returns images that the page has; and, for each step, of which it shows the values, and of which the draws.
 
-        Buffers take turns, so that draws of steps between two images are those of another step with the same turn.
+        Buffers take turns, so that a step between two images has the draws of another step with the same turn.
         """
         if is_endless:
             assert self.program is not None
@@ -116,15 +118,15 @@ class PageRecorder:
         for number, step in enumerate(self._images):
             first.setdefault(turns[step], number)
         regular = {number for number, step in enumerate(self._images) if step % self._every == 0}
-        kept = sorted(regular | set(first.values()))
-        place = {number: index for index, number in enumerate(kept)}
+        held = sorted(regular | set(first.values()))
+        place = {number: index for index, number in enumerate(held)}
         at = {self._images[number]: number for number in regular}
         shown = (at[step - step % self._every] for step in range(self._steps + 1))
         pairs = (
             (one, one if turns[self._images[one]] == turn else first.get(turn, one))
             for one, turn in zip(shown, turns, strict=True)
         )
-        return kept, [(place[one], place[other]) for one, other in pairs]
+        return held, [(place[one], place[other]) for one, other in pairs]
 
     @property
     def live(self) -> dict[NodeId, LiveNode]:
@@ -135,8 +137,8 @@ class PageRecorder:
         self._output.release()
         self._renderer.release()
 
-    def _outputs(self) -> dict[str, Output]:
-        """Returns what is shown of the nodes that are live; notes why others are not."""
+    def _outputs(self) -> dict[str, LiveOutput]:
+        """Returns the positions of the nodes that are live; notes why others are not."""
         outputs = {}
         for node, shown in self._shown.items():
             names = tuple(one.buffer.name for one in shown)
@@ -145,7 +147,7 @@ class PageRecorder:
             elif problem := problem_of(self._trace, needed_of(self._trace.finished, names)):
                 self.why[node] = problem
             else:
-                outputs[node] = Output(names, shown[0].count, shown[0].texels)
+                outputs[node] = LiveOutput(names, shown[0].count, shown[0].texels)
         return outputs
 
     def _is_live(self, name: int, own: dict[int, NodeId], outputs: Collection[NodeId]) -> bool:
@@ -197,14 +199,14 @@ def _is_still(drawing: DrawRecorder, live: Collection[int]) -> bool:
     return all(contents.keys() <= set(live) for contents in drawing.contents[2:])
 
 
-def _keep(drawing: DrawRecorder, kept: Collection[int]) -> None:
+def _hold(drawing: DrawRecorder, held: Collection[int]) -> None:
     """Drops all other images."""
     contents: dict[int, bytes] = {}
     merged = []
     for number, changed in enumerate(drawing.contents):
         contents |= changed
-        if number in kept:
+        if number in held:
             merged.append(contents)
             contents = {}
-    drawing.images[:] = [image for number, image in enumerate(drawing.images) if number in kept]
+    drawing.images[:] = [image for number, image in enumerate(drawing.images) if number in held]
     drawing.contents[:] = merged

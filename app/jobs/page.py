@@ -15,12 +15,12 @@ from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import PageOptions
 from sinew.sim.export.page.credits import credits_of
 from sinew.sim.export.page.pack import Pack
-from sinew.sim.export.page.page import page_html, require_size
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.trace import tracing
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.printable import counted, size_text
+from sinew.sim.run.page_file import page_html, require_size
 from sinew.sim.run.sliders import CHANGES_NOTHING, NO_RANGE, Probe, add_hands, add_sliders, settings_of
 
 IMAGES = 30

@@ -1,6 +1,6 @@
 """The steps of a trace as a program that a web page repeats: `resources/page/run.js` runs it.
 
-The first part of a trace makes what is shown at the start, from the contents of the buffers; each other one is a step.
+The first part of a trace makes the shown buffers at the start, from their contents; each other one is a step.
 
 Passes on which nothing shown depends are left out.  What the processor uploads, and uniforms that differ between steps,
 are inputs of the page.  Steps that repeat without inputs never end; others end with the last traced step.
@@ -35,8 +35,8 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """What is shown of a node.
+class LiveOutput:
+    """The shown positions of a node.
 
     Attributes:
         buffers: GL names at the start, after the first part of the trace, and after each step.
@@ -99,7 +99,7 @@ def live_steps(trace: Trace, needed: frozenset[int]) -> list[list[Command]]:
     known = dict(trace.initial)
     steps = []
     for step in trace.finished:
-        kept = []
+        needed_ones = []
         for command, values in step:
             if not command.writes & needed:
                 continue
@@ -113,8 +113,8 @@ def live_steps(trace: Trace, needed: frozenset[int]) -> list[list[Command]]:
             else:
                 for name in command.writes:
                     known.pop(name, None)
-            kept.append((command, values))
-        steps.append(kept)
+            needed_ones.append((command, values))
+        steps.append(needed_ones)
     return steps
 
 
@@ -172,11 +172,11 @@ class LiveProgram:
         buffers: Numbers in the page by GL name.
         sizes: Of the buffers [byte], by GL name.
         moving: Words that inputs change, by GL name of the buffer.
-        json: What `Runner` of resources/page/run.js takes; arrays are in the pack.
+        json: For the runner of resources/page/run.js; arrays are in the pack.
     """
 
     def __init__(
-        self, trace: Trace, outputs: Mapping[str, Output], pack: Pack, wanted: frozenset[int] = frozenset(),
+        self, trace: Trace, outputs: Mapping[str, LiveOutput], pack: Pack, wanted: frozenset[int] = frozenset(),
         most: int = 16,
     ) -> None:  # fmt: skip
         self.trace, self._pack = trace, pack
@@ -314,7 +314,7 @@ class LiveProgram:
             "steps": self._pack.once(np.array(list(rows), "<u4")[:, None], "rows"),
         }  # fmt: skip
 
-    def _output(self, output: Output) -> dict[str, Any]:
+    def _output(self, output: LiveOutput) -> dict[str, Any]:
         names = output.buffers[: len(self.steps)]
         return {"buffers": [self.buffers[name] for name in names], "count": output.count, "texels": output.texels,
                 "first": output.first}  # fmt: skip

@@ -73,8 +73,8 @@ class Setting:
             whole = list(getattr(node.settings, self.name))
             whole[self.component] = value
             whole = tuple(whole)
-        kept = check(type(node.settings), self.name, whole)
-        return msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, **{self.name: kept}))
+        checked = check(type(node.settings), self.name, whole)
+        return msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, **{self.name: checked}))
 
     @property
     def text(self) -> str:
@@ -182,7 +182,7 @@ class Probe:
         return self._compared(found, words, is_same_step=is_same_step)
 
     def has_effect(self, values: Mapping[Setting, float]) -> bool:
-        """Returns True if what is shown moves otherwise with these values in the first steps."""
+        """Returns True if nodes move otherwise with these values in the first steps."""
         if not self._later:
             self._to_start()
             self._later = self._shown()
@@ -331,7 +331,7 @@ def _end_of(probe: Probe, slider: Slider, wanted: float, others: Sequence[Slider
 
 
 def _is_even(probe: Probe, slider: Slider) -> bool:
-    """Returns True if values halfway between those of the table have the numbers that lie between its rows."""
+    """Returns True if values halfway between the values of the table have the numbers between its rows."""
     count = len(slider.rows)
     between = slider.spread(2 * count - 1)[1::2]
     for value in (between[0], between[-1]) if count > 3 else between:

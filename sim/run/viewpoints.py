@@ -1,4 +1,4 @@
-"""Cameras of a page: the one of the viewport, and those of the scene in each image, with their cuts."""
+"""Cameras of a page: the one of the viewport, and all of the scene in each image, with their cuts."""
 
 from typing import Any
 

@@ -10,12 +10,12 @@ import sinew
 from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.project.project_file import save_project
-from sinew.sim.export.page import page
 from sinew.sim.export.page.pack import Unpacked
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSolving
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.run import page_file as page
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState

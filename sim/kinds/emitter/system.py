@@ -45,7 +45,6 @@ from sinew.sim.scene.vectors import values_at
 from sinew.sim.skin.surface_table import SurfaceTables, TableKey
 from sinew.sim.skin.trail import SkinTrails, SurfaceTrail
 
-
 PAGE_SLIDERS = ("gravity.y", "wind.x", "drag", "speed", "turbulence")
 
 

@@ -54,7 +54,6 @@ from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import SkinningComparison
 
-
 PAGE_SLIDERS = ("gravity.y", "wind.x", "bending_length", "hold", "damping", "spring_stiffness")
 
 

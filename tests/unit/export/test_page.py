@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sinew.sim.export.formats import ExportError
-from sinew.sim.export.page import page
 from sinew.sim.export.page.pack import ORDERS, TYPES, Pack, Unpacked
+from sinew.sim.run import page_file as page
 
 RANDOM = np.random.default_rng(5)
 

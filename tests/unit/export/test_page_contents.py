@@ -11,8 +11,8 @@ from sinew import resources
 from sinew.sim.export.page.credits import credits_of
 from sinew.sim.export.page.estimate import PagePart, page_bytes
 from sinew.sim.export.page.pack import Pack, Unpacked
-from sinew.sim.export.page.page import SCRIPTS, page_html
 from sinew.sim.export.page.recorded import EXACT_BYTES, recorded
+from sinew.sim.run.page_file import SCRIPTS, page_html
 from tests.vrm_samples import old_vrm, vrm
 
 

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 from sinew import resources
-from sinew.sim.export.formats import ExportError
+from sinew.sim.export.formats import PAGE_FORMATS, ExportError
 from sinew.sim.export.page.pack import Unpacked
 from sinew.sim.printable import size_text
 
+TEMPLATE = f"page{PAGE_FORMATS.suffixes()[0]}"
 SCRIPTS = ("data.js", "run.js", "draw.js", "recorded.js", "controls.js")
 
 LARGEST = 25 << 20
@@ -32,7 +33,7 @@ def page_html(title: str, picture: bytes, data: bytes) -> bytes:
         "title": html.escape(title), "picture": base64.b64encode(picture).decode(), "data": data.decode(),
         "script": script,
     }  # fmt: skip
-    return _PLACE.sub(lambda match: parts[match[1]], _resource("page.html")).encode()
+    return _PLACE.sub(lambda match: parts[match[1]], _resource(TEMPLATE)).encode()
 
 
 def require_size(path: Path, size: int) -> None:
