@@ -102,8 +102,8 @@ def test_kernels_of_a_page_pass_the_reference_compiler(tmp_path: Path) -> None:
 def test_sliders_have_the_units_and_ranges_of_the_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sparks = EmitterSettings(capacity=60, mode=EmissionMode.FULL, lifetime=0.5, drag=0.5)
     source = project(tmp_path / "two.sinew", Sheet=SHEET, Sparks=sparks)
-    found = exported(source, "--frames", "0:20", "--option",
-                     "sliders=gravity.y, Sheet.stretch_stiffness, Sheet.density, Sparks.speed, Sheet.thickness")  # fmt: skip
+    names = "gravity.y, Sheet.stretch_stiffness, Sheet.density, Sparks.speed, Sheet.thickness"
+    found = exported(source, "--frames", "0:20", "--option", f"sliders={names}")
     sliders = {(one["node"], one["name"]): one for one in found.scene["live"]["sliders"]}
     assert list(sliders) == [
         ("Sheet", "gravity.y"), ("Sparks", "gravity.y"), ("Sheet", "stretch_stiffness"), ("Sheet", "density"),
