@@ -180,4 +180,4 @@ def test_samples(name: str, chrome: Chromium, fox: Firefox, tmp_path: Path) -> N
         for key, each in rms(found, expected).items():
             print(f"{browser.name}: {key}: {np.nanmax(np.abs(found[key] - expected[key])):.2g} m")
             # Births take sines of other implementations; beyond that, what moves with rounding moves by chaos.
-            assert each <= 1e-4 + 3.0 * rms(other, expected)[key], (browser.name, key)
+            assert each <= 1e-3 + 3.0 * rms(other, expected)[key], (browser.name, key)
