@@ -10,13 +10,15 @@ import sinew
 from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.project.project_file import save_project
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.page.pack import Unpacked
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSolving
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.run import page_file as page
-from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from tests.strict_shaders import VALIDATOR, complaints
@@ -62,6 +64,20 @@ def test_each_kind_runs_in_the_page(tmp_path: Path, capsys: pytest.CaptureFixtur
     text = json.dumps(live)
     assert "emitter/count" not in text  # nothing shown depends on it
     assert "hair/measure" not in text
+
+
+def test_spring_bones_turn_the_skin_in_the_page(tmp_path: Path) -> None:
+    fox = Node(id="f", name="Fox", settings=ModelSettings(path=str(resources.path("models/fox/fox.ezm")), clip="trot"))
+    tail = SpringBoneSettings(roots="tail_1", stiffness=0.2, gravity=1.0)
+    springs = Node(id="s", name="Tail", attachment=Attachment(node="f"), settings=tail)
+    save_project(tmp_path / "fox.sinew", Scene(nodes=(fox, springs)), ViewState())
+    found = exported(tmp_path / "fox.sinew", "--allow-outside", "--frames", "0:8", "--option", "sliders=gravity")
+    assert forms(found) == {"Tail": ("live", "")}
+    live = found.scene["live"]
+    names = " ".join(one["name"] for one in live["programs"])
+    assert "springs/step.glsl" in names
+    assert "model/skin.glsl" not in names  # the page skins once for each image, not for each step
+    assert [one["name"] for one in live["sliders"]] == ["gravity"]
 
 
 def test_steps_without_inputs_repeat_for_ever(tmp_path: Path) -> None:
