@@ -27,9 +27,9 @@ FETCH = re.compile(r"\btexelFetch\s*\(")
 MISSING = re.compile(
     r"\b(?:double|dvec[234]|dmat\w*|[iu]?sampler(?:1D\w*|2DRect\w*|2DMS\w*|CubeArray\w*)|[iu]?image\w*D|imageLoad"
     r"|imageStore|image[ui]?Buffer|atomic\w+|bitfield\w+|bitCount|find[LM]SB|fma|frexp|ldexp|textureGather\w*"
-    r"|textureQuery\w+|noperspective|subroutine|buffer|shared)\b"
+    r"|textureQuery\w+|noperspective|subroutine|buffer|shared)\b|\btextureSize\s*\(\s*\w+\s*\)"
 )
-"""Words of desktop GLSL that ES 3.00 lacks."""
+"""Words of desktop GLSL that ES 3.00 lacks; it has no sizes of buffers either."""
 
 
 def es_source(source: ShaderSource) -> ShaderSource:

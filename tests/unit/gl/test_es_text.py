@@ -56,7 +56,7 @@ def test_lines_keep_their_origin() -> None:
         assert made.origins[lines.index(text)] == origin
 
 
-@pytest.mark.parametrize("word", ["fma(1.0, 2.0, 3.0)", "double(1.0)", "float(bitCount(3))", "ldexp(1.0, 2)"])
+@pytest.mark.parametrize("word", ["fma(1.0, 2.0, 3.0)", "double(1.0)", "float(bitCount(3))", "ldexp(1.0, 2)", "float(textureSize(u_state))"])
 def test_what_es_lacks_is_refused_with_its_line(word: str) -> None:
     with pytest.raises(ShaderError) as caught:
         es_source(source(part=f"#define SCALE 2.0\nvec4 scaled(vec4 a) {{ return {word} * a; }}\n"))
