@@ -26,7 +26,8 @@ const V = {
 // A camera that looks at a target [m] from a distance [m]; angles in degrees, as sim/scene/camera.py.
 class Camera {
   constructor(values) { Object.assign(this, values); this.roll = values.roll || 0; }
-  get tangent() { return Math.tan(this.field_of_view * Math.PI / 360); }
+  // Of half the angle of view; an image that is higher than wide shows as much to the sides as a square one.
+  get tangent() { return Math.tan(this.field_of_view * Math.PI / 360) / Math.min(this.aspect || 1, 1); }
   axes() {
     const [y, p, r] = [this.yaw, this.pitch, this.roll].map((x) => x * Math.PI / 180);
     const [cy, sy, cp, sp] = [Math.cos(y), Math.sin(y), Math.cos(p), Math.sin(p)];
@@ -302,6 +303,7 @@ class Renderer {
     const one = this.buffers[this.block()];
     const bytes = one.track ? one.track.bytes(one.frame) : this.constants ??= bytesOf(this.array(this.tables.buffers[this.block()].data)).slice();
     const frame = new Float32Array(bytes.slice().buffer), subject = [...frame.subarray(MEMBERS.subject, MEMBERS.subject + 4)];
+    this.camera.aspect = width / height;
     const s = this.seen = seen(this.camera, width, height, subject, this.scene.around);
     this.before = M.inverse([...frame.subarray(0, 16)]);
     frame.set(s.clip, 0); frame.set(s.world, 16); frame.set([...s.eye, 1 - s.orthographic], MEMBERS.eye);

@@ -118,14 +118,16 @@ def live_steps(trace: Trace, needed: frozenset[int]) -> list[list[Command]]:
     return steps
 
 
-def starts_of(steps: Steps, sizes: Mapping[int, int]) -> frozenset[int]:
-    """Returns the buffers whose contents before the first command matter."""
+def starts_of(steps: Steps, sizes: Mapping[int, int], drawn: frozenset[int] = frozenset()) -> frozenset[int]:
+    """Returns the buffers whose contents before the first command matter; `drawn` ones are read after the first step."""
     found, ends = set[int](), dict[int, int]()
 
     def is_whole(name: int) -> bool:
         return ends.get(name, 0) >= sizes[name]
 
-    for step in steps:
+    for number, step in enumerate(steps):
+        if number == 1:
+            found |= {name for name in drawn if not is_whole(name)}
         for command, _ in step:
             found |= {name for name in command.reads if not is_whole(name)}
             if not isinstance(command, Draw):
@@ -201,7 +203,8 @@ class LiveProgram:
         else:
             start, period = len(self.steps) - 1, 0
         self.start, self.period = start, period
-        self._starts = starts_of(self.steps, trace.sizes) | {name for name in needed if name not in trace.written}
+        self._starts = starts_of(self.steps, trace.sizes, shown | wanted)
+        self._starts |= {name for name in needed if name not in trace.written}
         lists = Interned[tuple[int, ...]]()
         rows = [lists.add(row) for row in self._rows(placed)]
         self.json: dict[str, Any] = {
