@@ -29,9 +29,8 @@ class Compiled:
     def build(self, sources: ProgramSources, **options: bool) -> int:
         made = build_program(sources, **options)
         self.texts |= {(stage, source.text): source.name for stage, source in sources.stages.items()}
-        source = sources.stages.get("vertex")
-        if sources.captures and source is not None and not source.name.startswith("timing/"):
-            source = es_source(source)
+        if sources.captures:
+            source = es_source(sources.stages["vertex"])
             self.texts["vertex", source.text] = f"{source.name} of a page"
         return made
 

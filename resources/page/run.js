@@ -233,7 +233,7 @@ class Runner {
       const typed = (words) => new View(words.buffer, words.byteOffset, words.length);
       return type.startsWith("mat") ? (v) => gl[call](at, false, typed(v)) : (v) => gl[call](at, typed(v));
     });
-    return {program, setters, sent: [], units: {}, unitCount: 0, blocks: {}};
+    return {program, setters, sent: [], units: {}, sizes: {}, unitCount: 0, blocks: {}};
   }
 
   feed({buffer, offset, base, moving, table, steps}) {
@@ -261,7 +261,9 @@ class Runner {
       if (program.units[key] === undefined) {
         program.units[key] = program.unitCount++;
         gl.uniform1i(gl.getUniformLocation(program.program, key), program.units[key]);
+        program.sizes[key] = gl.getUniformLocation(program.program, `${key}_size`);
       }
+      if (program.sizes[key]) gl.uniform1i(program.sizes[key], this.live.buffers[i].size / buffers.formats[format][3]);
       gl.activeTexture(gl.TEXTURE0 + program.units[key]);
       buffers.texture(i, format);
     }

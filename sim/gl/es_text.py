@@ -27,23 +27,34 @@ FETCH = re.compile(r"\btexelFetch\s*\(")
 MISSING = re.compile(
     r"\b(?:double|dvec[234]|dmat\w*|[iu]?sampler(?:1D\w*|2DRect\w*|2DMS\w*|CubeArray\w*)|[iu]?image\w*D|imageLoad"
     r"|imageStore|image[ui]?Buffer|atomic\w+|bitfield\w+|bitCount|find[LM]SB|fma|frexp|ldexp|textureGather\w*"
-    r"|textureQuery\w+|noperspective|subroutine|buffer|shared)\b|\btextureSize\s*\(\s*\w+\s*\)"
+    r"|textureQuery\w+|noperspective|subroutine|buffer|shared)\b"
 )
-"""Words of desktop GLSL that ES 3.00 lacks; it has no sizes of buffers either."""
+"""Words of desktop GLSL that ES 3.00 lacks."""
+SIZE = re.compile(r"\btextureSize\s*\(\s*(\w+)\s*\)")
+UNIFORM = re.compile(r"\buniform\s+[ui]?samplerBuffer\s+(\w+)\s*;")
 
 
 def es_source(source: ShaderSource) -> ShaderSource:
-    """Converts a vertex shader without branches that are not compiled; raises ShaderError for what ES 3.00 lacks."""
+    """Converts a shader without branches that are not compiled; raises ShaderError for what ES 3.00 lacks.
+
+    The number of texels of a buffer becomes a uniform: that of `u_x` is `u_x_size`.
+    """
     compiled, lines, origins = compiled_lines(source), list(HEAD), [(INJECTED, 1)] * len(HEAD)
     faults = []
     # A comment of several lines leaves its lines empty, so that the others keep their numbers.
     text = BLOCK_COMMENT.sub(lambda match: "\n" * match[0].count("\n") or " ", source.text)
-    for line, origin in zip(text.split("\n"), source.origins, strict=False):
-        if origin not in compiled or CONDITION.match(line) or VERSION.match(line) or not line.strip():
-            continue
+    rows = [
+        (line, origin) for line, origin in zip(text.split("\n"), source.origins, strict=False)
+        if origin in compiled and line.strip() and not CONDITION.match(line) and not VERSION.match(line)
+    ]  # fmt: skip
+    sized = {name for line, _ in rows for name in SIZE.findall(line)}
+    for line, origin in rows:
         if (found := MISSING.search(line)) is not None:
             faults.append(ShaderMessage(*origin, f"{found[0]}: GLSL ES 3.00, which web pages need, does not have it"))
-        lines.append(FETCH.sub("fetch(", SAMPLER.sub(r"\1sampler2D", " ".join(line.split()))))
+        if (sampler := UNIFORM.search(line)) is not None and sampler[1] in sized:
+            line = f"{line} uniform int {sampler[1]}_size;"
+        line = SIZE.sub(r"\1_size", SAMPLER.sub(r"\1sampler2D", " ".join(line.split())))
+        lines.append(FETCH.sub("fetch(", line))
         origins.append(origin)
     if faults:
         raise ShaderError(faults, source.files)

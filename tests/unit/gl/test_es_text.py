@@ -48,6 +48,16 @@ def test_buffers_become_rows_of_a_texture(tmp_path: Path) -> None:
         assert complaints({("vertex", made.text): "kernel"}, tmp_path) == []
 
 
+def test_sizes_of_buffers_become_uniforms(tmp_path: Path) -> None:
+    kernel = FILES["kernel.glsl"].replace("3000", "textureSize( u_table )")
+    made = es_source(source(kernel=kernel))
+    assert "uniform usampler2D u_table; uniform int u_table_size;" in made.text
+    assert "more(u_table, u_table_size)" in made.text
+    assert "u_state_size" not in made.text
+    if VALIDATOR is not None:
+        assert complaints({("vertex", made.text): "kernel"}, tmp_path) == []
+
+
 def test_lines_keep_their_origin() -> None:
     made = es_source(source())
     lines = made.text.splitlines()
@@ -56,7 +66,7 @@ def test_lines_keep_their_origin() -> None:
         assert made.origins[lines.index(text)] == origin
 
 
-@pytest.mark.parametrize("word", ["fma(1.0, 2.0, 3.0)", "double(1.0)", "float(bitCount(3))", "ldexp(1.0, 2)", "float(textureSize(u_state))"])
+@pytest.mark.parametrize("word", ["fma(1.0, 2.0, 3.0)", "double(1.0)", "float(bitCount(3))", "ldexp(1.0, 2)"])
 def test_what_es_lacks_is_refused_with_its_line(word: str) -> None:
     with pytest.raises(ShaderError) as caught:
         es_source(source(part=f"#define SCALE 2.0\nvec4 scaled(vec4 a) {{ return {word} * a; }}\n"))
