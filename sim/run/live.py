@@ -119,7 +119,7 @@ def live_steps(trace: Trace, needed: frozenset[int]) -> list[list[Command]]:
 
 
 def starts_of(steps: Steps, sizes: Mapping[int, int], drawn: frozenset[int] = frozenset()) -> frozenset[int]:
-    """Returns the buffers whose contents before the first command matter; `drawn` ones are read after the first step."""
+    """Returns buffers whose contents before the first command matter; `drawn` ones matter after the first step."""
     found, ends = set[int](), dict[int, int]()
 
     def is_whole(name: int) -> bool:
