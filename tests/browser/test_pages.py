@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-import sinew
 from PIL import Image
+
+import sinew
 from sinew import resources
 from tests.browser.driver import CHROMIUM, FIREFOX, Chromium, Firefox, chromium, firefox
 
@@ -205,7 +206,8 @@ def test_sliders_stand_in_the_address(chrome: Chromium, exported: Callable[..., 
     value = chrome.run("page.sliders[0].one.now")
     assert value != chrome.run("page.sliders[0].one.start")
     address = chrome.run("location.hash")
-    assert address.startswith("#") and f"{value:.4g}"[:4] in address
+    assert address.startswith("#")
+    assert f"{value:.4g}"[:4] in address
     opened(chrome, page, address=address)
     chrome.run("page.fromAddress()")
     assert chrome.run("page.sliders[0].key") == key
@@ -234,14 +236,12 @@ def test_names_are_text(chrome: Chromium, exported: Callable[..., Path], tmp_pat
 def test_a_page_runs_in_a_sandboxed_frame(chrome: Chromium, exported: Callable[..., Path], tmp_path: Path) -> None:
     page = exported(sample("cloth-on-ellipsoid"), 13)
     frame = tmp_path / "frame.html"
-    text = html.escape(page.read_text() + "<script>addEventListener('message', () => {})</script>")
-    listen = "addEventListener('message', (event) => { window.told = event.data; })"
-    tell = "<script>(function f() { window.page && page.drawn ? parent.postMessage(page.drawn, '*') : setTimeout(f, 50); })()</script>"
-    frame.write_text(
-        f'<script>{listen}</script><iframe sandbox="allow-scripts" srcdoc="{text}{html.escape(tell)}"></iframe>'
-    )
+    listen = "addEventListener('message', (event) => { window.heard = event.data; })"
+    post = "window.page && page.drawn ? parent.postMessage(page.drawn, '*') : setTimeout(post, 50)"
+    text = html.escape(f"{page.read_text()}<script>function post() {{ {post}; }} post();</script>")
+    frame.write_text(f'<script>{listen}</script><iframe sandbox="allow-scripts" srcdoc="{text}"></iframe>')
     chrome.open(frame.as_uri(), SIZE)
-    chrome.wait("window.told > 0")
+    chrome.wait("window.heard > 0")
 
 
 @pytest.mark.campaign
@@ -265,7 +265,8 @@ def test_a_small_window_with_many_pixels(chrome: Chromium, exported: Callable[..
     chrome.wait("!!(window.page && page.drawn)")
     chrome.run("page.play(false)")
     assert chrome.run("[page.canvas.width, page.canvas.height]") == [720, 1280]
-    inside = "[...document.querySelectorAll('button, .panel')].every((e) => e.hidden || e.getBoundingClientRect().right <= innerWidth)"
+    panels = "[...document.querySelectorAll('button, .panel')].filter((one) => !one.hidden)"
+    inside = f"{panels}.every((one) => one.getBoundingClientRect().right <= innerWidth)"
     assert chrome.run(inside)
     assert chrome.run("document.documentElement.scrollWidth") <= 360
 

@@ -7,7 +7,7 @@ PROGRAM = 80_000
 """Scripts, shaders, first image and sliders [byte]."""
 
 VERTEX, PARTICLE, KNOT = 28.0, 4.0, 6.0
-"""Of what is there from the start: a vertex of a surface, a particle, and a point of a strand that is drawn [byte]."""
+"""Of the first image: a vertex of a surface, a particle, and a point of a strand that is drawn [byte]."""
 
 JOINT_IMAGE, VERTEX_IMAGE, PARTICLE_IMAGE, KNOT_IMAGE = 16.0, 4.0, 8.0, 0.2
 """Of each recorded image [byte]."""
