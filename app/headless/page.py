@@ -1,5 +1,6 @@
 """Recording of a scene for a web page: the steps of its simulation, and the draws of its images."""
 
+import functools
 import io
 from collections.abc import Callable, Collection, Mapping
 from time import monotonic
@@ -74,7 +75,7 @@ class PageRecorder:
                 for character in self._run.engine.views.characters.values():
                     character.primary.invalidate()
                 self._time = self._run.runner.start_time + step / STEPS_PER_SECOND
-                self._drawing.add(lambda step=step: self._advance(step), self._draw, skips=number > 0)
+                self._drawing.add(functools.partial(self._advance, step), self._draw, skips=number > 0)
                 self._images.append(number)
             else:
                 self._advance(step)

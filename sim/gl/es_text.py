@@ -37,7 +37,7 @@ UNIFORM = re.compile(r"\buniform\s+[ui]?samplerBuffer\s+(\w+)\s*;")
 def es_source(source: ShaderSource) -> ShaderSource:
     """Converts a shader without branches that are not compiled; raises ShaderError for what ES 3.00 lacks.
 
-    The number of texels of a buffer becomes a uniform: that of `u_x` is `u_x_size`.
+    The number of texels of a buffer becomes a uniform, whose name is the one of the sampler with an added `_size`.
     """
     compiled, lines, origins = compiled_lines(source), list(HEAD), [(INJECTED, 1)] * len(HEAD)
     faults = []

@@ -203,7 +203,7 @@ class LiveProgram:
         else:
             start, period = len(self.steps) - 1, 0
         self.start, self.period = start, period
-        self._starts = starts_of(self.steps, trace.sizes, shown | wanted)
+        self._starts = starts_of(self.steps, trace.sizes, frozenset(shown | wanted))
         self._starts |= {name for name in needed if name not in trace.written}
         lists = Interned[tuple[int, ...]]()
         rows = [lists.add(row) for row in self._rows(placed)]

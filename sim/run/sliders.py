@@ -414,9 +414,9 @@ def _slider(probe: Probe, program: LiveProgram, slider: Slider, pack: Pack) -> d
         else:
             targets[key] = {"passes": passes, "u": uniform, **_target(probe, slider, own, rows, pack)}
     for name in dict.fromkeys(one[0] for one in columns if len(one) == 2):
-        own = [one for one in columns if len(one) == 2 and one[0] == name]
-        rows = table[:, [columns[one] for one in own]]
-        targets[name] = {"buffer": program.buffers[name], **_target(probe, slider, own, rows, pack)}
+        words: list[Part] = [one for one in columns if len(one) == 2 and one[0] == name]
+        rows = table[:, [columns[one] for one in words]]
+        targets[name] = {"buffer": program.buffers[name], **_target(probe, slider, words, rows, pack)}
     return {
         "node": node.name or node.id, "name": slider.setting.text, "label": param.label + part,
         "unit": param.declared.unit, "lo": slider.lo, "hi": slider.hi, "log": slider.is_log, "start": slider.start,

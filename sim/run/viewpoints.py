@@ -1,5 +1,6 @@
 """Cameras of a page: the one of the viewport, and all of the scene in each image, with their cuts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -40,17 +41,17 @@ class Viewpoints:
         shown = camera_in_cuts(self._source, views.scene, time)
         self._cuts.append(self._numbers.get(shown or "", NO_CAMERA))
 
-    def table(self, pack: Pack, count: int | None = None) -> dict[str, Any]:
-        """Returns "cameras" and "cuts" for the scene of a page, in the first `count` images."""
+    def table(self, pack: Pack, images: Sequence[int]) -> dict[str, Any]:
+        """Returns "cameras" and "cuts" for the scene of a page, in these images."""
         if not self._nodes:
             return {}
-        frames = np.array(self._frames[:count], "<f4")
+        frames = np.array([self._frames[number] for number in images], "<f4")
         found: dict[str, Any] = {"cameras": [
             {"name": node.name or node.id, "orthographic": flat, "frames": pack.add(frames[:, number], "rows")}
             for number, (node, flat) in enumerate(zip(self._nodes, self._orthographic, strict=True))
         ]}  # fmt: skip
         if any(cut != NO_CAMERA for cut in self._cuts):
-            found["cuts"] = pack.add(np.array(self._cuts[:count], "<u2")[:, None], "rows")
+            found["cuts"] = pack.add(np.array([self._cuts[number] for number in images], "<u2")[:, None], "rows")
         return found
 
 
