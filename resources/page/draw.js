@@ -78,7 +78,7 @@ const CAMERA = {
   u_middle: (s) => [s.middle],
   u_pixel: (s) => [2 / (s.project[5] * s.height)],
   u_depth_terms: (s) => [s.project[10], s.project[14]],
-  u_height: (s, old) => old.some((x) => x) ? [1, 5, 9, 13].map((i) => s.world[i]) : old,
+  u_height: (s, old) => old.length === 4 && old.some((x) => x) ? [1, 5, 9, 13].map((i) => s.world[i]) : old,
   u_terms: (s) => [s.project[10], s.project[14], s.orthographic],
   u_half: (s) => [1 / s.project[0], 1 / s.project[5]],
   u_fade: (s) => [Math.max(s.subject[3] * 9, s.camera.distance * 1.6)],
