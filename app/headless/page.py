@@ -72,8 +72,7 @@ class PageRecorder:
             number = step - first
             if number <= DRAWN or number % self._every == 0:
                 # A page skins again what it draws: poses are smaller than vertices.
-                for character in self._run.engine.views.characters.values():
-                    character.primary.invalidate()
+                self._run.engine.skin_again()
                 self._time = self._run.runner.start_time + step / STEPS_PER_SECOND
                 self._drawing.add(functools.partial(self._advance, step), self._draw, skips=number > 0)
                 self._images.append(number)
