@@ -152,7 +152,7 @@ class Trace:
         draw = self._draw(traced, int(mode), int(first), int(count))
         GL.glActiveTexture(active)
         for name in sorted(draw.reads | draw.writes):
-            self._use(name)
+            self.use(name)
         name = traced.program.name
         values = tuple(self._same(uniform_value(name, info)) for info in traced.uniforms)
         self.steps[-1].append((self._same(draw), values))
@@ -166,13 +166,13 @@ class Trace:
 
     def glBufferSubData(self, target: int, offset: int, size: int, pointer: Any) -> None:
         name = _bound(target)
-        self._use(name)
+        self.use(name)
         self.steps[-1].append((Upload(name, offset, ctypes.string_at(pointer, size)), ()))
 
     def glCopyBufferSubData(self, source: int, target: int, source_offset: int, target_offset: int, size: int) -> None:
         copy = Copy(_bound(source), _bound(target), source_offset, target_offset, size)
-        self._use(copy.source)
-        self._use(copy.target)
+        self.use(copy.source)
+        self.use(copy.target)
         self.steps[-1].append((self._same(copy), ()))
 
     def glDispatchCompute(self, *_groups: int) -> None:
@@ -183,7 +183,7 @@ class Trace:
     def _same(self, value: Any) -> Any:
         return self._known.setdefault(value, value)
 
-    def _use(self, name: int) -> None:
+    def use(self, name: int) -> None:
         """Keeps the contents of a buffer before the first command that uses it."""
         if name not in self.initial:
             self.initial[name] = contents = buffer_contents(name)

@@ -186,6 +186,8 @@ class LiveProgram:
         needed = needed_of(trace.finished, shown | wanted)
         self.steps = live_steps(trace, needed)
         self.buffers = {name: number for number, name in enumerate(sorted(needed))}
+        for name in needed - trace.sizes.keys():
+            trace.use(name)  # a draw reads it before a step does
         self.sizes = {name: trace.sizes[name] for name in needed}
         self.moving: dict[int, frozenset[int]] = {}
         self.passes: dict[Place, dict[int, tuple[Value | None, ...]]] = {}
