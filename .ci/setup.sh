@@ -3,7 +3,7 @@
 # Prints nothing when everything is there already; safe to interrupt and to run again.  Works with bash 3.2 (macOS).
 #
 #   .ci/setup.sh editor    what the editor and the command line need
-#   .ci/setup.sh tests     the same, a virtual display and the reference compiler of shaders for tests
+#   .ci/setup.sh tests     the same, a virtual display, the reference compiler of shaders and a browser for tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -52,6 +52,7 @@ missing_packages() {
         -name '*.[to]tf' -print -quit 2>/dev/null)" ] || echo fonts-dejavu-core
     [ "$purpose" != tests ] || command -v Xvfb >/dev/null || echo xvfb
     [ "$purpose" != tests ] || command -v glslangValidator >/dev/null || echo glslang-tools
+    [ "$purpose" != tests ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo chromium
     [ -e "$stamp" ] || [ -n "${PYTHON:-}" ] || [ -n "$(find_python)" ] || echo python3-venv
 }
 

@@ -1,6 +1,7 @@
 """Holds every shader that compiles here against the reference compiler of Khronos, where that is installed.
 
 Drivers are lenient: they take lines and functions that version 330 does not have, which the next machine refuses.
+Kernels for transform feedback pass as GLSL ES 3.00 too, as web pages have them.
 """
 
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sinew.sim.gl import program
+from sinew.sim.gl.es_text import es_source
 from sinew.sim.gl.program_build import ProgramSources, build_program
 
 VALIDATOR = shutil.which("glslangValidator")
@@ -27,6 +29,9 @@ class Compiled:
     def build(self, sources: ProgramSources, **options: bool) -> int:
         made = build_program(sources, **options)
         self.texts |= {(stage, source.text): source.name for stage, source in sources.stages.items()}
+        if sources.captures:
+            source = es_source(sources.stages["vertex"])
+            self.texts["vertex", source.text] = f"{source.name} of a page"
         return made
 
 

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
+from sinew.app.api.notebook import notebook_html
 from sinew.app.document.document import Document
 from sinew.app.failure.errors import print_notes, print_warnings
 from sinew.app.headless.image_sink import is_numbered, is_video, picture_sink
@@ -39,9 +40,17 @@ from sinew.app.plugins import plugin_loading, plugins
 from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
+from sinew.sim.assets.formats import Format
 from sinew.sim.characters.foot_slide import FootSlide
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.export.formats import AVATAR_FORMATS, IMAGE_WRITERS, RENDER_FORMATS, SCENE_FORMATS, require_package
+from sinew.sim.export.formats import (
+    ANIMATION_FORMATS,
+    AVATAR_FORMATS,
+    IMAGE_WRITERS,
+    RENDER_FORMATS,
+    PageFormat,
+    require_package,
+)
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -79,6 +88,7 @@ class Project(abc.ABC):
         self._run: SceneRun | None = None
         self._source: Scene | None = None
         self._shown: OpenedScene | None = None
+        self._page: tuple[Scene, str] | None = None  # Of a notebook
         self._has_stepped = self._is_closed = False
         self._callbacks: list[Callable[[int], object]] = []
         self.nodes = ProjectNodes(self)
@@ -316,7 +326,7 @@ class Project(abc.ABC):
             avatar = ExportJob(scene=scene.path, output=target, options=words, nodes=more.get("nodes", ()))
             save_avatar(avatar, scene, lambda: Image.fromarray(self.render((PICTURE, PICTURE))))
             return
-        is_scene = target.suffix.lower() in {*SCENE_FORMATS.suffixes()} - {*IMAGE_WRITERS.suffixes()}
+        is_scene = target.suffix.lower() in {*ANIMATION_FORMATS.suffixes()} - {*IMAGE_WRITERS.suffixes()}
         rate = more.setdefault("rate", None) or 1.0 / STEP_TIME
         more["frames"] = chosen = Span.of(frames) if frames is not None else default_frames(scene, rate)
         own = {one.name for one in options_of(ExportJob if is_scene else RenderJob)}
@@ -327,12 +337,12 @@ class Project(abc.ABC):
         require_folder(target)
         if not (is_scene or len(chosen.numbers) == 1 or is_video(target) or is_numbered(target)):
             raise ValueError(f"{target}: several frames need a number such as %04d in the name")
-        format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
+        format: Format = ANIMATION_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
         require_package(target, format)
         if isinstance(job, RenderJob) and (reason := refused(job)):
             raise ValueError(f"{target}: {reason}")
         settings = format_options(format, job.options, target)
-        with self._separate(simulates=job.simulate) as run:
+        with self._separate(simulates=job.simulate or isinstance(format, PageFormat)) as run:
             if isinstance(job, ExportJob):
                 export_scene(run, as_drawn(scene, None), job, settings, lambda _: self._look_for_stop())
                 return
@@ -351,6 +361,12 @@ class Project(abc.ABC):
         buffer = io.BytesIO()
         Image.fromarray(self.render(THUMBNAIL)).save(buffer, "PNG")
         return buffer.getvalue()
+
+    def _repr_html_(self) -> str:
+        scene = self._document.scene
+        if self._page is None or self._page[0] is not scene:
+            self._page = scene, notebook_html(self)
+        return self._page[1]
 
     def close(self) -> None:
         """Releases the simulation; without an editor, unsaved edits are lost and the project cannot be used again."""

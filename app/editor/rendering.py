@@ -11,6 +11,7 @@ class Rendering(Feature):
         session.output = Output(
             session.document, session.access, session.active, session.dialogs, session.panels, session.playback,
             session.baking, lambda: session.preferences["files"].output_folder,
+            lambda: {} if session.client.engine is None else session.client.engine.views.counts_by_node(),
         )  # fmt: skip
         self.queue = session.output.queue
 

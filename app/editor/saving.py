@@ -22,7 +22,7 @@ from sinew.app.session.menus import RECENT
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.raw import RawModel
 from sinew.sim.characters.settings import model_settings
-from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
+from sinew.sim.export.formats import ANIMATION_FORMATS, MODEL_WRITERS, Writer
 from sinew.sim.printable import titled
 from sinew.sim.scene.scene import Node
 from sinew.widgets.texts import file_filter
@@ -138,7 +138,7 @@ def _export_id(name: str) -> str:
     return f"file.export.{name.lower().replace(' ', '-')}"
 
 
-SCENE_EXPORTS = {_export_id(known.name): known for known in SCENE_FORMATS}  # by the id of the action
+SCENE_EXPORTS = {_export_id(known.name): known for known in ANIMATION_FORMATS}  # by the id of the action
 
 
 def file_menu(session: Session) -> Menu:

@@ -9,7 +9,7 @@ from sinew.app.jobs.render import RenderJob
 from sinew.app.plugins import plugins
 from sinew.app.project.project_file import PROJECT_SUFFIX
 from sinew.resources import path
-from sinew.sim.export.formats import AVATAR_FORMATS, IMAGE_WRITERS, SCENE_FORMATS
+from sinew.sim.export.formats import ANIMATION_FORMATS, AVATAR_FORMATS, IMAGE_WRITERS
 from sinew.sim.kinds import KINDS
 from sinew.sim.printable import titled
 from sinew.sim.scene.params import Param, params_of, range_text, value_text
@@ -103,7 +103,8 @@ def guide_texts() -> dict[str, str]:
             text = settings_text(found, "Settings" if page == name else f"{kind.label}: settings")
             texts[page] = texts.get(page, "") + text
     chosen = {"Rendering": form_class(RenderJob), "Export": form_class(ExportJob)}
-    chosen |= {known.name: known.options for known in (*SCENE_FORMATS, *AVATAR_FORMATS) if known.options is not None}
+    formats = *ANIMATION_FORMATS, *AVATAR_FORMATS
+    chosen |= {known.name: known.options for known in formats if known.options is not None}
     parts = (settings_text(params_of(settings), n) for n, settings in chosen.items())
     return texts | {"output": "".join(parts)}
 

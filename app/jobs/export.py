@@ -28,6 +28,7 @@ from sinew.app.jobs.options import (
     output,
     require_folder,
 )
+from sinew.app.jobs.page import export_page
 from sinew.app.jobs.render import without_overlays
 from sinew.app.project.model_scene import scene_of_model
 from sinew.app.project.project_file import is_project
@@ -38,6 +39,7 @@ from sinew.sim.characters.motions import add_clips, animated_model
 from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.export.atomic_file import naming, write_atomically
 from sinew.sim.export.formats import (
+    ANIMATION_FORMATS,
     AVATAR_FORMATS,
     EXPORT_FORMATS,
     MODEL_WRITERS,
@@ -46,6 +48,8 @@ from sinew.sim.export.formats import (
     AlembicPurpose,
     BoneOptions,
     Characters,
+    PageFormat,
+    PageOptions,
     require_package,
 )
 from sinew.sim.export.scene.bones import require_options
@@ -121,11 +125,11 @@ def run(job: ExportJob) -> None:
             shown = replace(shown, scene=made, models={made.nodes[0].id: model})
         save_avatar(job, shown, lambda: _picture(shown))
         return
-    if job.output.suffix.lower() not in SCENE_FORMATS.suffixes():
+    if job.output.suffix.lower() not in ANIMATION_FORMATS.suffixes():
         raise CommandError(
             job.output, "", f"stores a model without frames; {job.scene.name} needs a format with animation"
         )
-    format = SCENE_FORMATS.of(job.output)
+    format = ANIMATION_FORMATS.of(job.output)
     require_package(job.output, format)
     characters = [f"{CHARACTERS}={job.characters.value}"] if job.characters else []
     chosen = format_options(format, [*job.options, *characters], job.output)
@@ -138,7 +142,8 @@ def run(job: ExportJob) -> None:
         Progress(f"exporting {job.scene.name}", lines=job.progress) as progress,
         contextlib.ExitStack() as stack,
     ):
-        run = SceneRun(context, scene, known_bake(scene.path, job.bake, is_ignored=job.simulate))
+        is_ignored = job.simulate or isinstance(format, PageFormat)  # a page has what the steps execute
+        run = SceneRun(context, scene, known_bake(scene.path, job.bake, is_ignored=is_ignored))
         stack.callback(run.release)
         export_scene(run, scene, job, chosen, progress)
         sys.stdout.flush()
@@ -170,6 +175,11 @@ def export_scene(
     """
     for problem in run.problems():
         raise CommandError(scene.path, "", f"node {problem}")
+    if isinstance(ANIMATION_FORMATS.of(job.output), PageFormat):
+        options = chosen if isinstance(chosen, PageOptions) else PageOptions()
+        frames = job.frames or default_frames(scene, job.rate or STEPS_PER_SECOND)
+        export_page(run, scene, job.output, frames, job.rate, job.nodes, options, progress)
+        return
     output, rate = job.output, float(STEPS_PER_SECOND) if job.rate is None else job.rate
     frames = job.frames or default_frames(scene, rate)
     strands = StrandChoice.DRAWN if job.children else StrandChoice.GUIDES

@@ -2,7 +2,7 @@
 
 import functools
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -16,8 +16,10 @@ from sinew.app.headless.tracks import STEPS_PER_SECOND
 from sinew.app.jobs.export import ExportJob
 from sinew.app.jobs.job import job_of_form, word_of
 from sinew.app.jobs.options import Span, format_options
+from sinew.app.jobs.page import IMAGES
 from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
+from sinew.app.output.estimate import page_estimate
 from sinew.app.output.file_field import folder_fault
 from sinew.app.output.pictures import picture_path, pictures_there, suggested_path
 from sinew.app.output.window import EXPORT, IN_TO_OUT, PLAYHEAD, RENDER, SCENE, OutputWindow, Values
@@ -32,8 +34,17 @@ from sinew.app.session.panels import Panels
 from sinew.app.session.playback import Playback
 from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.assets.formats import Format
-from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, BoneOptions, SceneFormat, VideoOptions
+from sinew.sim.export.formats import (
+    ANIMATION_FORMATS,
+    RENDER_FORMATS,
+    SCENE_FORMATS,
+    BoneOptions,
+    PageFormat,
+    PageOptions,
+    VideoOptions,
+)
 from sinew.sim.kinds.camera.settings import CameraSettings
+from sinew.sim.kinds.contract import Counts
 from sinew.sim.scene.params import changed_values
 from sinew.sim.scene.playback import play_range
 from sinew.sim.scene.scene import NodeId
@@ -46,6 +57,7 @@ class Output:
 
     Args:
         folder: Returns the folder of proposed files, beside the project if it is relative.
+        counts: Returns the counts of the visible nodes.
     """
 
     def __init__(
@@ -58,6 +70,7 @@ class Output:
         playback: Playback,
         baking: BakeTask,
         folder: Callable[[], str],
+        counts: Callable[[], Mapping[NodeId, Counts]],
     ) -> None:
         self._document, self._active, self._dialogs = document, active, dialogs
         self._playback, self._baking = playback, baking
@@ -71,7 +84,7 @@ class Output:
         self._window: OutputWindow | None = None
         self._is_showing = False
         self._held: dict[str, Values] = {}  # What the window shows of the project
-        self._folder = folder
+        self._folder, self._counts = folder, counts
         self.help: Callable[[], object] = lambda: None
 
     def window_of(self) -> OutputWindow:
@@ -146,7 +159,7 @@ class Output:
     def open_verify(self) -> None:
         self.window.show_page(2)
 
-    def open_export(self, format: SceneFormat) -> None:
+    def open_export(self, format: Format) -> None:
         self.window.show_page(1, format)
 
     # --- files ----------------------------------------------------------------------------------------
@@ -171,8 +184,20 @@ class Output:
             path, reason = self._render_file()[0], refused(self._render_job())
         else:
             field.propose(str(folder / f"{title}{window.format.suffixes[0]}"))
-            path, reason = SCENE_FORMATS.typed(self._absolute(field.text), window.format)[0], ""
+            path, reason = ANIMATION_FORMATS.typed(self._absolute(field.text), window.format)[0], ""
+            window.show_estimate(self._estimate())
         window.refuse(page, folder_fault(path) or reason if field.text else "Name a file.")
+
+    def _estimate(self) -> str:
+        """Returns a line about the size of a web page; "" for other formats."""
+        window = self.window_of()
+        if not isinstance(window.format, PageFormat):
+            return ""
+        options, form = window.options_of(window.format), window.export_form.settings
+        seconds = max(form.last - form.first, 0) / max(form.rate, 1.0)
+        images = round(seconds * min(form.rate, IMAGES)) + 1
+        chosen = options if isinstance(options, PageOptions) else PageOptions()
+        return page_estimate(self._counts(), self._active.models(), images, chosen)
 
     def _on_edited(self, page: str) -> None:
         self._refresh(page)
@@ -244,7 +269,7 @@ class Output:
         window = self.window_of()
         if window.files[EXPORT].fault.text():
             return
-        path, meant = SCENE_FORMATS.typed(self._absolute(window.files[EXPORT].text), window.format)
+        path, meant = ANIMATION_FORMATS.typed(self._absolute(window.files[EXPORT].text), window.format)
         options = [f"{name}={word_of(value)}" for name, value in changed_values(window.options_of(meant)).items()]
         job = job_of_form(ExportJob, window.export_form.settings, scene=Path(), output=path, options=tuple(options))
         nodes = (selected,) if job.selected and (selected := self._selected()) else ()

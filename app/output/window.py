@@ -29,7 +29,8 @@ from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.file_field import FileField
 from sinew.app.output.pictures import missing_codecs
 from sinew.app.session.job_queue import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
-from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
+from sinew.sim.assets.formats import Format
+from sinew.sim.export.formats import ANIMATION_FORMATS, missing_package
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import ParamError, changed_values, params_of
 from sinew.sim.scene.view_state import OutputValue
@@ -100,9 +101,10 @@ class OutputWindow(QDialog):
 
     def _build_pages(self) -> None:
         self.formats = QComboBox()
-        for format in SCENE_FORMATS:
+        for format in ANIMATION_FORMATS:
             self.formats.addItem(f"{format.name} ({' '.join(format.suffixes)})", format)
-        self.missing = _hint()
+        self.missing, self.estimate = _hint(), _hint()
+        self.estimate.hide()
         self._options: dict[str, SettingsForm] = {}
         self._option_place = QVBoxLayout()
         self.tabs = QTabWidget()
@@ -116,7 +118,7 @@ class OutputWindow(QDialog):
         self.tabs.addTab(_page(drawn, self.render_button), "Render Animation")
         shown = QWidget()
         parts = self.files[EXPORT], self.formats, self.missing, _labelled(self.export_frames), self.export_form
-        packed(QVBoxLayout(shown), *parts, self._option_place, spacing=SPACE_WIDE)
+        packed(QVBoxLayout(shown), *parts, self._option_place, self.estimate, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
         self.tabs.addTab(_page(self.verify_form, self.verify_button), "Verify Bakes")
         self.formats.currentIndexChanged.connect(lambda _: self._on_format())
@@ -152,16 +154,16 @@ class OutputWindow(QDialog):
         scrolled.hide()
 
     @property
-    def format(self) -> SceneFormat:
-        chosen: SceneFormat = self.formats.currentData()
+    def format(self) -> Format:
+        chosen: Format = self.formats.currentData()
         return chosen
 
-    def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
+    def options_of(self, format: Format) -> msgspec.Struct | None:
         """Returns options as last chosen; None if the options of the format were never shown."""
         form = self._options.get(format.name)
         return form.settings if form is not None else None
 
-    def show_page(self, page: int, format: SceneFormat | None = None) -> None:
+    def show_page(self, page: int, format: Format | None = None) -> None:
         """Shows the page of renderings, 0, exports, 1, or verifications, 2."""
         self.tabs.setCurrentIndex(page)
         self.render_form.show_values(camera=self.render_form.settings.camera)
@@ -178,6 +180,11 @@ class OutputWindow(QDialog):
         button.setEnabled(not reason and not (page == EXPORT and missing_package(self.format)))
         if grows:
             self._grow()
+
+    def show_estimate(self, text: str) -> None:
+        """Shows what an export is expected to take; nothing for ""."""
+        self.estimate.setText(text)
+        self.estimate.setVisible(bool(text))
 
     def names(self, page: str) -> set[str]:
         """Returns the names of all values of a page."""
@@ -212,10 +219,10 @@ class OutputWindow(QDialog):
             field.propose(path)
             field.is_own = True
         if page == EXPORT:
-            names = [known.name for known in SCENE_FORMATS]
+            names = [known.name for known in ANIMATION_FORMATS]
             stored = values.get("format", names[0])
             self._choose_format(
-                next((known for known in SCENE_FORMATS if known.name == stored), next(iter(SCENE_FORMATS)))
+                next((known for known in ANIMATION_FORMATS if known.name == stored), next(iter(ANIMATION_FORMATS)))
             )
             faults += [] if stored in names else [f"format: {stored} is unknown"]
         for record in params_of(cls):
@@ -239,13 +246,13 @@ class OutputWindow(QDialog):
     def _on_file(self, page: str) -> None:
         """A typed suffix chooses the format of an export."""
         suffix = Path(self.files[page].text).suffix.lower()
-        if page == EXPORT and suffix in SCENE_FORMATS.suffixes():
-            self._choose_format(SCENE_FORMATS.of(Path(self.files[page].text)))
+        if page == EXPORT and suffix in ANIMATION_FORMATS.suffixes():
+            self._choose_format(ANIMATION_FORMATS.of(Path(self.files[page].text)))
         self.edited.emit(page)
 
-    def _choose_format(self, format: SceneFormat) -> None:
+    def _choose_format(self, format: Format) -> None:
         self.formats.blockSignals(True)
-        self.formats.setCurrentIndex(list(SCENE_FORMATS).index(format))
+        self.formats.setCurrentIndex(list(ANIMATION_FORMATS).index(format))
         self.formats.blockSignals(False)
         self._show_options()
 
@@ -253,7 +260,7 @@ class OutputWindow(QDialog):
         """A chosen format has its suffix in the file."""
         self._show_options()
         field = self.files[EXPORT]
-        if field.is_own and Path(field.text).suffix.lower() in SCENE_FORMATS.suffixes():
+        if field.is_own and Path(field.text).suffix.lower() in ANIMATION_FORMATS.suffixes():
             field.line.setText(str(Path(field.text).with_suffix(self.format.suffixes[0])))
         self.edited.emit(EXPORT)
 

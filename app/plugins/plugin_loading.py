@@ -20,6 +20,7 @@ from sinew.sim.assets.formats import MODEL_FORMATS, STRAND_FORMATS, Formats, Mod
 from sinew.sim.assets.raw import LoadCancelled, ModelError, RawModel
 from sinew.sim.assets.strands import StrandSet
 from sinew.sim.export.formats import (
+    ANIMATION_FORMATS,
     EXPORT_FORMATS,
     RENDER_FORMATS,
     SCENE_FORMATS,
@@ -39,7 +40,7 @@ Commands = dict[str, tuple[str, str]]
 _FORMATS: dict[type[Any], tuple[Formats[Any], ...]] = {
     ModelFormat: (MODEL_FORMATS,),
     StrandFormat: (STRAND_FORMATS,),
-    SceneFormat: (SCENE_FORMATS, EXPORT_FORMATS),
+    SceneFormat: (SCENE_FORMATS, ANIMATION_FORMATS, EXPORT_FORMATS),
     VideoFormat: (VIDEO_FORMATS, RENDER_FORMATS),
 }
 _KIND_NAME = re.compile(r"[a-z][\w-]*\.[a-z][\w-]*")

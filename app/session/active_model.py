@@ -70,7 +70,7 @@ class ActiveModel:
     @property
     def end_of_strips(self) -> float:
         """End of the last strip of any model [s]; 0 if nothing plays."""
-        return max((playing_time(model_settings(node), model) for node, model in self._models()), default=0.0)
+        return max((playing_time(model_settings(node), model) for node, model in self.models()), default=0.0)
 
     def clip_frame(self, time: float) -> tuple[str, float]:
         """Returns name and fractional frame of the topmost clip below the layers at a scene time [s]; or ("", NaN)."""
@@ -85,8 +85,9 @@ class ActiveModel:
 
     def _playing_time(self) -> float:
         """Returns the length of the first model that plays something [s]; 0 while a model is loading."""
-        return playing_length(self._models()) or (0.0 if self._store.loading else LENGTH)
+        return playing_length(self.models()) or (0.0 if self._store.loading else LENGTH)
 
-    def _models(self) -> list[tuple[Node, CharacterModel]]:
+    def models(self) -> list[tuple[Node, CharacterModel]]:
+        """Returns the characters whose files are loaded."""
         found = ((node, loaded_model(self._store.status(node.id))) for node in self._document.scene.characters)
         return [(node, model) for node, model in found if model is not None]

@@ -157,6 +157,26 @@ class VideoOptions(msgspec.Struct, frozen=True):
     codec: Annotated[VideoCodec, param("H.264 plays everywhere; AV1 is smaller and faster.")] = VideoCodec.H264
 
 
+class PageOptions(msgspec.Struct, frozen=True):
+    live: Annotated[
+        bool,
+        param(
+            "Run the simulations in the page, so that they can be dragged and changed; else their frames are stored."
+        ),
+    ] = True
+    sliders: Annotated[
+        str,
+        param(
+            "Settings that the page lets the user change, such as gravity.y or Cape.wind.x, separated by commas;"
+            " none for none.",
+            empty="The usual ones",
+        ),
+    ] = ""
+    rounding: Annotated[
+        float, param("Largest rounding of stored positions.", unit="m", lo=1e-6, hi=0.1, soft=(1e-5, 1e-2))
+    ] = 1e-4  # fmt: skip
+
+
 C = TypeVar("C")
 Arrays = Mapping[str, "npt.NDArray[Any] | FrameArrays"]
 
@@ -203,6 +223,11 @@ class SceneFormat(Format):
     files: str = ""
     bound: str = ""
     variant: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFormat(Format):
+    """A page that draws, and may simulate, a scene in a browser; `sinew.app.jobs.page` writes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,10 +328,14 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     ),
 )  # fmt: skip
 
+ANIMATION_FORMATS: Formats[Format] = Formats(
+    *SCENE_FORMATS, PageFormat(name="web page", suffixes=(".html",), options=PageOptions)
+)
+
 AVATAR_FORMATS: Formats[Format] = Formats(Format(name="VRM avatar", suffixes=(".vrm",), options=AvatarMeta))
 
 EXPORT_FORMATS: Formats[Format] = Formats(
-    *SCENE_FORMATS, *AVATAR_FORMATS,
+    *ANIMATION_FORMATS, *AVATAR_FORMATS,
     *(known for known in MODEL_WRITERS if not {*known.suffixes} & {*SCENE_FORMATS.suffixes()}),
 )  # fmt: skip
 

@@ -79,3 +79,10 @@ class ImageStore:
                 self._known[source] = None
                 self.lost.append(f"left out: image {error}")
         return self._known[source]
+
+
+def webp_of(pixels: UInt8, *, quality: int = 90, lossless: bool = False) -> bytes:
+    """Returns an image file of RGB or RGBA pixels, (H, W, 3 or 4); row 0 at the top."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "WEBP", quality=quality, lossless=lossless, exact=True)
+    return file.getvalue()

@@ -23,20 +23,49 @@ from OpenGL import GL, platform  # noqa: E402
 
 # PyOpenGL's wrappers of these functions guess array types and output sizes: they do not know packed depth and stencil
 # pixels, and their signatures differ between versions.  The C signatures do not change.
-from OpenGL.raw.GL.VERSION.GL_1_0 import glGetTexImage, glReadPixels, glTexImage2D  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_1_0 import (  # noqa: E402
+    glGetTexImage,
+    glGetTexLevelParameteriv,
+    glGetTexParameteriv,
+    glReadPixels,
+    glTexImage2D,
+)
 from OpenGL.raw.GL.VERSION.GL_1_1 import glTexSubImage2D  # noqa: E402
 from OpenGL.raw.GL.VERSION.GL_1_5 import glGetQueryiv, glGetQueryObjectiv  # noqa: E402
-from OpenGL.raw.GL.VERSION.GL_2_0 import glGetActiveAttrib, glGetActiveUniform  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_2_0 import (  # noqa: E402
+    glGetActiveAttrib,
+    glGetActiveUniform,
+    glGetVertexAttribfv,
+    glGetVertexAttribiv,
+    glGetVertexAttribPointerv,
+)
+from OpenGL.raw.GL.VERSION.GL_3_0 import (  # noqa: E402
+    glGetFramebufferAttachmentParameteriv,
+    glGetIntegeri_v,
+    glGetRenderbufferParameteriv,
+)
+from OpenGL.raw.GL.VERSION.GL_3_1 import glGetActiveUniformBlockiv  # noqa: E402
+from OpenGL.raw.GL.VERSION.GL_3_2 import glGetInteger64i_v  # noqa: E402
 from OpenGL.raw.GL.VERSION.GL_3_3 import glGetQueryObjectui64v  # noqa: E402
 
 __all__ = [
     "GL",
     "glGetActiveAttrib",
     "glGetActiveUniform",
+    "glGetActiveUniformBlockiv",
+    "glGetFramebufferAttachmentParameteriv",
+    "glGetInteger64i_v",
+    "glGetIntegeri_v",
     "glGetQueryObjectiv",
     "glGetQueryObjectui64v",
     "glGetQueryiv",
+    "glGetRenderbufferParameteriv",
     "glGetTexImage",
+    "glGetTexLevelParameteriv",
+    "glGetTexParameteriv",
+    "glGetVertexAttribPointerv",
+    "glGetVertexAttribfv",
+    "glGetVertexAttribiv",
     "glReadPixels",
     "glTexImage2D",
     "glTexSubImage2D",

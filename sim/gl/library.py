@@ -115,6 +115,10 @@ class ShaderLibrary:
             self._programs[recipe.key] = recipe, program
         return self._programs[recipe.key][1]
 
+    def program_named(self, name: int) -> Program | None:
+        """Returns the program with this name of OpenGL; None if the library has no such program."""
+        return next((program for _, program in self._programs.values() if program.name == name), None)
+
     @property
     def back_ends(self) -> str:
         """Back ends of the kernels: "tf", "compute" or "compute+tf"."""

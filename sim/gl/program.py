@@ -34,6 +34,7 @@ class Program:
         self.context = context
         self.label = label or " + ".join(source.name for source in sources.stages.values())
         self.reflection = Reflection({}, (), ())
+        self.sources = sources
         self._declared: frozenset[str] = frozenset()
         self._values: dict[str, np.ndarray] = {}
         self._bytes: dict[str, bytes] = {}
@@ -60,7 +61,7 @@ class Program:
         if self._owner is not None:
             self._owner.release()
         self._owner = GLObject(self.context, "Program", name, self.label)
-        self.reflection = reflection
+        self.reflection, self.sources = reflection, sources
         self._declared |= sources.uniforms() | set(reflection.uniforms)
         self._units = {sampler: unit for unit, sampler in enumerate(samplers)}
         self._restore_values()

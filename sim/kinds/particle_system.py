@@ -12,7 +12,7 @@ from sinew.sim.gl.readback import Readback
 from sinew.sim.gl.record import record
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.contract import Array, Draggable, Exports, StepInputs, Stoppable, System, World
+from sinew.sim.kinds.contract import Array, Draggable, Exports, LiveNode, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.maths.arrays import Float32, Float64, UInt32
 from sinew.sim.maths.points import nearest_to_ray
@@ -185,6 +185,9 @@ class ParticleSystem(System, Draggable, Stoppable, Exports):
         if surface is not None and surface.point_faces is not None:
             found["normals"] = Array(surface.normals, shape, np.float32, "normals")
         return found
+
+    def page(self) -> LiveNode | None:
+        return LiveNode(self._buffers.newest, self.count, is_draggable=True)
 
     def snapshot(self) -> State:
         return State({}, BufferSpan(self._buffers.newest), self.placement)

@@ -225,6 +225,10 @@ class SceneViews:
     def counts(self) -> Counts:
         return sum([entry.counts() for entry in self._counted], NOTHING)
 
+    def counts_by_node(self) -> dict[NodeId, Counts]:
+        """Returns the counts of all visible nodes that have some."""
+        return {entry.node.id: entry.counts() for entry in self._counted}
+
     def marks(self) -> list[Mark]:
         self._catch_up()
         return [mark for entry in self._visible for mark in entry.marks()]
@@ -313,13 +317,19 @@ class SceneViews:
         found = (entry.environment() for entry in self._visible)
         return next((one for one in found if one is not None), None)
 
+    @property
+    def has_headlight(self) -> bool:
+        """Whether the only light is near the camera."""
+        has_environment = self.scene.view.look is Look.STANDARD and self._placed_environment() is not None
+        return not (self._lit or has_environment)
+
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
         """Returns the lights, those with a shadow first; a scene without lights has one near the camera.
 
         In the standard look an environment is a light.
         """
         if not self._lit:
-            if self.scene.view.look is Look.STANDARD and self._placed_environment() is not None:
+            if not self.has_headlight:
                 return ()
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4

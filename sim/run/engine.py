@@ -390,6 +390,13 @@ class Engine(Owner):
                     self._guard.note(node.id, error)
         return world
 
+    def skin_again(self) -> None:
+        """Makes the next pose skin all characters, also those whose pose it does not change."""
+        for character in self.views.characters.values():
+            for skinned in (character.primary, character.secondary):
+                if skinned is not None:
+                    skinned.invalidate()
+
     def _ground(self) -> tuple[Collider, ...]:
         """Returns the simulated colliders that no character carries."""
         scene, places = self.views.scene, self.views.places

@@ -185,6 +185,21 @@ def test_a_typed_suffix_selects_the_format(editor, tmp_path, monkeypatch):
         assert jobs[-1].path == jobs[-1].command.output == tmp_path / written
 
 
+def test_the_size_of_a_web_page_is_estimated(editor, tmp_path):
+    settled(editor)
+    editor.window.actions_table["file.export.pc2-point-cache"].trigger()
+    window = editor.output.window_of()
+    assert not window.estimate.isVisible()
+    window.files[EXPORT].set_text(str(tmp_path / "arm.html"))
+    assert window.estimate.isVisible()
+    first = window.estimate.text()
+    assert first.startswith("The page takes about ")
+    window.export_form.show_values(last=window.export_form.settings.last + 6000)
+    window.edited.emit(EXPORT)
+    assert window.estimate.text() != first
+    window.close()
+
+
 def test_a_video_that_cannot_be_written_is_refused(editor, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     editor.output._window = None

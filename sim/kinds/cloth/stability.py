@@ -81,12 +81,7 @@ class StabilityEstimator:
         if settings.has_lines:
             return ClothStability(NEVER, 0.0, 1)
         constants = hardest_constants(settings)
-        key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag, constants.pressure)
-        if key != self._key:
-            self._h_max, self._key = self._modes.h_max(constants), key
-            if constants.pressure:
-                most = abs(constants.pressure) * self._pressed / constants.mass_scale
-                self._h_max = (self._h_max**-2 + 0.25 * most) ** -0.5
+        self._follow(constants)
         needed = np.ceil(settings.step_time / (MARGIN * self._h_max))
         substeps = int(np.clip(needed, 1, SUBSTEPS_MAX))
         ratio = settings.substep_time / self._h_max
@@ -96,7 +91,19 @@ class StabilityEstimator:
     def allows(self, settings: ClothSettings) -> bool:
         if settings.has_lines:
             return True
-        return settings.substep_time < self._modes.bound(hardest_constants(settings)) or self.read(settings).is_stable
+        constants = hardest_constants(settings)
+        if settings.substep_time < self._modes.bound(constants):
+            return True
+        self._follow(constants)
+        return settings.substep_time < self._h_max
+
+    def _follow(self, constants: ClothConstants) -> None:
+        key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag, constants.pressure)
+        if key != self._key:
+            self._h_max, self._key = self._modes.h_max(constants), key
+            if constants.pressure:
+                most = abs(constants.pressure) * self._pressed / constants.mass_scale
+                self._h_max = (self._h_max**-2 + 0.25 * most) ** -0.5
 
 
 def _pressed(model: ClothModel) -> float:

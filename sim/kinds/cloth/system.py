@@ -1,5 +1,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +20,14 @@ from sinew.sim.kinds.cloth.oracle_step import oracle_distance
 from sinew.sim.kinds.cloth.recovery import Recovery
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.cloth.stability import StabilityEstimator
 from sinew.sim.kinds.cloth.surface import ClothSurface, surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import (
     Array,
     Draggable,
     Exports,
+    LiveNode,
     Measures,
     Prepares,
     StepInputs,
@@ -36,13 +39,18 @@ from sinew.sim.kinds.contract import (
 from sinew.sim.kinds.oracle import HasOracle
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
-from sinew.sim.memo import same_objects
+from sinew.sim.memo import Memo, same_objects
 from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.vectors import Vec3
 
 _LARGE = 10**8
 """Number of pairs of places from which on maps are resampled on a worker."""
+
+PAGE_SLIDERS = (
+    "gravity.y", "wind.x", "stretch_stiffness", "bend_stiffness", "structural_stiffness", "bend_stiffness_spring",
+    "normal_drag", "pressure",
+)  # fmt: skip
 
 Driven = tuple[ClothSurface, np.ndarray]
 """A driven mesh in the world and its `driven_records`."""
@@ -76,6 +84,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         self._resampling: KeyedJob[object] = KeyedJob()
         self._resampled: tuple[object, ...] = ()
         self._fitting = GarmentFitting()
+        self._estimator = Memo[StabilityEstimator]()
 
     @property
     def is_ready(self) -> bool:
@@ -289,6 +298,20 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
             "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
         }
+
+    def page(self) -> LiveNode | None:
+        cloth = self._built
+        if self.comparison is not None or cloth.is_displaced:
+            return None
+        shown: dict[str, Any] = {"sliders": PAGE_SLIDERS, "fault": self._instability}
+        if cloth.driven is not None:
+            return LiveNode(cloth.driven.vertices, len(cloth.driven.surface.positions), **shown)
+        return LiveNode(cloth.simulated, cloth.model.particle_count, is_draggable=True, **shown)
+
+    def _instability(self, settings: ClothSettings) -> str:
+        model = self._built.model
+        estimator = self._estimator.get((model,), lambda: StabilityEstimator(model, settings))
+        return "" if estimator.allows(settings) else "the cloth would be unstable"
 
     @property
     def material(self) -> Material:

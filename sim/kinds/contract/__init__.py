@@ -8,16 +8,16 @@ from sinew.sim.kinds.contract.parts import (
     Form, Part, Presets, ShaderTexts,
 )  # fmt: skip
 from sinew.sim.kinds.contract.system import (
-    Array, Draggable, Exports, Grab, Measures, Prepares, Service, Services, ShowsMoments, StepInputs, StepsTogether,
-    Stoppable, System, World, has_state, stop_reason, warning_of,
+    Array, Draggable, Exports, Grab, LiveNode, Measures, Prepares, Service, Services, ShowsMoments, StepInputs,
+    StepsTogether, Stoppable, System, World, has_state, stop_reason, warning_of,
 )  # fmt: skip
 from sinew.sim.kinds.contract.view import NOTHING, CharacterView, Counts, Mark, View
 
 __all__ = [
-    "API", "NOTHING", "AddEntry", "AddPlace", "Added", "Adds", "ApiError", "Array", "CharacterSource", "CharacterView",
-    "ColliderSource", "ColourKey", "Command", "Counts", "Coupling", "Dock", "Draggable", "Edits", "Exports",
-    "FileUse", "Files", "ForceSource", "Form", "Grab", "Kind", "Mark", "Measures", "Panel", "Part", "PluginInfo",
-    "Prepares", "Presets", "Service", "Services", "ShaderTexts", "ShowsMoments", "StepInputs", "StepsTogether",
-    "Stoppable", "Submenu", "System", "Tool", "View", "World", "has_state", "loaded", "require_api", "stop_reason",
-    "warning_of",
+    "API", "NOTHING", "AddEntry", "AddPlace", "Added", "Adds", "ApiError", "Array", "CharacterSource",
+    "CharacterView", "ColliderSource", "ColourKey", "Command", "Counts", "Coupling", "Dock", "Draggable", "Edits",
+    "Exports", "FileUse", "Files", "ForceSource", "Form", "Grab", "Kind", "LiveNode", "Mark", "Measures", "Panel",
+    "Part", "PluginInfo", "Prepares", "Presets", "Service", "Services", "ShaderTexts", "ShowsMoments", "StepInputs",
+    "StepsTogether", "Stoppable", "Submenu", "System", "Tool", "View", "World", "has_state", "loaded", "require_api",
+    "stop_reason", "warning_of",
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
     from sinew.sim.colliders.scene_colliders import Colliders
+    from sinew.sim.gl.buffer import Buffer
     from sinew.sim.gl.context import Context
     from sinew.sim.gl.library import ShaderLibrary
     from sinew.sim.kinds.packing import State
@@ -118,6 +119,27 @@ class Array:
         return self.is_still or self.meaning in ("triangles", "counts", "texcoords", "closest", "shares")
 
 
+@dataclass(frozen=True, slots=True)
+class LiveNode:
+    """What a web page that repeats the steps of a system shows of it.
+
+    Attributes:
+        buffer: Holds the positions; it may be another one after each step.
+        count: Number of positions.
+        texels: Of four floats in a record, of which the first three are the position.
+        sliders: Settings that a page lets the user change unless others are chosen; "gravity.y" is a part of a vector.
+        is_draggable: Whether record i is particle i of `Grab`.
+        fault: Returns why other settings would be unstable, or ""; `Stoppable.warning` counts besides.
+    """
+
+    buffer: "Buffer"
+    count: int
+    texels: int = 2
+    sliders: tuple[str, ...] = ()
+    is_draggable: bool = False
+    fault: Callable[[Any], str] = lambda _: ""
+
+
 class System(Owner, abc.ABC):
     """The simulation of one node on the GPU; the context is current in every call.
 
@@ -189,6 +211,10 @@ class System(Owner, abc.ABC):
     def arrays(self) -> Mapping[str, Array]:
         """Returns arrays for files; particles have "positions" and "velocities"."""
         return {}
+
+    def page(self) -> LiveNode | None:
+        """Returns what a page shows of the last step; None if it cannot repeat the steps."""
+        return None
 
     @abc.abstractmethod
     def snapshot(self) -> "State":

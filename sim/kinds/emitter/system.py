@@ -17,6 +17,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.contract import (
     Array,
     Exports,
+    LiveNode,
     Measures,
     ShowsMoments,
     StepInputs,
@@ -43,6 +44,8 @@ from sinew.sim.scene.transform import node_matrix
 from sinew.sim.scene.vectors import values_at
 from sinew.sim.skin.surface_table import SurfaceTables, TableKey
 from sinew.sim.skin.trail import SkinTrails, SurfaceTrail
+
+PAGE_SLIDERS = ("gravity.y", "wind.x", "drag", "speed", "turbulence")
 
 
 class SourceFollower:
@@ -258,6 +261,10 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     def measures(self) -> Mapping[str, float]:
         return {"alive": float(self._built.count())}
+
+    def page(self) -> LiveNode | None:
+        emitter = self._built
+        return LiveNode(emitter.side.buffer, emitter.settings.capacity, sliders=PAGE_SLIDERS)
 
     def snapshot(self) -> State:
         return self._built.snapshot()

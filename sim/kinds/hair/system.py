@@ -16,6 +16,7 @@ from sinew.sim.kinds.contract import (
     Draggable,
     Exports,
     Grab,
+    LiveNode,
     Measures,
     Prepares,
     StepInputs,
@@ -52,6 +53,8 @@ from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effe
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import SkinningComparison
+
+PAGE_SLIDERS = ("gravity.y", "wind.x", "bending_length", "hold", "damping", "spring_stiffness")
 
 
 class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
@@ -290,6 +293,11 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
             apart = self.rival.read(self._built)
             values |= {"apart": apart.most, "apart_mean": apart.mean}
         return values
+
+    def page(self) -> LiveNode | None:
+        shown = self._built.shown
+        shown.need(shown.count)
+        return LiveNode(shown.texels.buffer, shown.count * shown.knots, texels=1, sliders=PAGE_SLIDERS)
 
     def snapshot(self) -> State:
         snapshot = self._built.snapshot()

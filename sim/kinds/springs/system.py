@@ -16,7 +16,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.readback import Readback
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
-from sinew.sim.kinds.contract import Array, StepInputs, Stoppable, System, World
+from sinew.sim.kinds.contract import Array, LiveNode, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.kinds.springs.chain_pose import ChainPose, ChainPoses
 from sinew.sim.kinds.springs.chains import Chains, chains_of, joint_values
@@ -25,6 +25,8 @@ from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects
 from sinew.sim.scene.scene import Node
+
+PAGE_SLIDERS = ("stiffness", "gravity", "drag", "stiffness_factor", "gravity_factor", "drag_factor")
 
 CHECKED = 0.2
 """Shortest time between two checks for infinite values [s]."""
@@ -297,6 +299,9 @@ class SpringSystem(System, Stoppable):
         return np.concatenate([frames.reshape(-1, 4), solids.reshape(-1, 4)]).astype(np.float32)
 
     # --- states ---------------------------------------------------------------------------------------
+
+    def page(self) -> LiveNode | None:
+        return LiveNode(self._turns.state.newest, len(self._turns.joints), texels=4, sliders=PAGE_SLIDERS)
 
     def snapshot(self) -> State:
         return State({}, BufferSpan(self._turns.state.newest))
