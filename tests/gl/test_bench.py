@@ -73,6 +73,7 @@ ROWS = {
         "cloth": ("particles", ["without collisions", "with an ellipsoid and a floor"]),
         "cloth self-collision": ("particles", ["solver", "with self-collision"]),
         "cloth lines": ("particles", ["springs", "lines"]),
+        "garment lines": ("particles", ["springs", "lines"]),
         "cloth on cloth": ("particles", ["solver", "with contact"]),
     },
     "hair": {

@@ -6,7 +6,7 @@ from sinew.app.kinds.hair.brush_tool import Brush
 from sinew.resources import path as resource
 from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import NodeStage, Session, place_of, play, settled
 
@@ -93,6 +93,7 @@ def test_a_cloth_is_pinned_and_dragged_on_a_restored_step(fresh, qtbot):
 
 def test_hair_is_dragged_combed_and_cut_on_a_restored_step(fresh, qtbot):
     stage = Stage(fresh, qtbot, "hair", "hair")
+    stage.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "run_up"), 0.0)
     for name, value in {"guides": 60, "children": 300, "root_radius": 2e-3}.items():
         stage.set(name, value)
     fresh.features["view"].frame_all()

@@ -23,9 +23,9 @@ from sinew.sim.scene.view_state import ViewState
 
 CHEAP = {
     "columns": (2, 9), "rows": (2, 9), "substeps": (1, 3), "capacity": (1, 64), "samples": (0, 4), "guides": (1, 64),
-    "children": (0, 64), "groom": ((),), "maps": ((),), "weights": ((),),
+    "children": (0, 64), "groom": ((),), "maps": ((),), "weights": ((),), "avatar": ((),),
 }  # fmt: skip
-"""Counts whose upper ends would take too long; `groom`, `maps` and `weights` are packed data."""
+"""Counts whose upper ends would take too long; packed data; and `avatar`, which has one entry at most."""
 SIZE = (48, 32)
 TINY = 1e-30
 

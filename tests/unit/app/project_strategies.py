@@ -14,6 +14,7 @@ from sinew.sim.kinds.cloth.maps import ClothMap, ClothMaps, ClothTopology
 from sinew.sim.kinds.cloth.maps import packed as packed_maps
 from sinew.sim.kinds.hair.groom_edits import EditedGuides, GroomEdits, packed
 from sinew.sim.kinds.hair.roots import unit
+from sinew.sim.scene.avatar import AvatarMeta
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import Role, params_of
 from sinew.sim.scene.playback import PlaybackSettings
@@ -60,6 +61,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.lists(skin_weights(), max_size=1).map(tuple)
         case inspect.VarTupleType(item_type=inspect.StructType(cls=cls)) if cls is ClothMaps:
             return st.lists(cloth_maps(), max_size=1).map(tuple)
+        case inspect.VarTupleType(item_type=inspect.StructType(cls=cls) as item) if cls is AvatarMeta:
+            return st.lists(_values(item), max_size=1).map(tuple)
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
             files = {record.name for record in params_of(cls) if record.declared.role is Role.PATH}
