@@ -89,8 +89,8 @@ class Session:
         self.dialogs = dialogs or Dialogs()
         self.tasks = TaskQueue()
         self.document = Document()
-        self.images = ImageBudget()
-        self.loader = ModelLoader(budget=self.images)
+        images = ImageBudget()
+        self.loader = ModelLoader(budget=images)
         self.access = FileAccess()
         self.store = ModelStore(self.document, self.loader, self.access)
         self.active = ActiveModel(self.document, self.store)
@@ -98,7 +98,7 @@ class Session:
         self.playback = Playback(
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
-        self.scene_files = SceneFiles(self.document, self.store, self.access, self.images)
+        self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.motions = Motions(self.document, self.store, self.scene_files)
         self.client = ViewportRenderer(
             self.tasks, self.document, self.store, self.scene_files, self.playback, self.active,

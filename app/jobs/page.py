@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from sinew.app.headless.tracks import STEPS_PER_SECOND
 from sinew.app.jobs.options import Span
 from sinew.app.jobs.render import without_overlays
 from sinew.sim.export.atomic_file import write_atomically
-from sinew.sim.export.formats import PageOptions
+from sinew.sim.export.formats import ExportError, PageOptions
 from sinew.sim.export.page.credits import credits_of
 from sinew.sim.export.page.pack import Pack
 from sinew.sim.gl.back_end import BackEndChoice
@@ -20,7 +21,7 @@ from sinew.sim.gl.trace import tracing
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.printable import counted, size_text
-from sinew.sim.run.page_file import page_html, require_size
+from sinew.sim.run.page_file import page_html, read_page, require_size
 from sinew.sim.run.sliders import CHANGES_NOTHING, NO_RANGE, Probe, add_hands, add_sliders, settings_of
 
 IMAGES = 30
@@ -90,6 +91,8 @@ def export_page(
     data = page_html(title, recorder.picture, pack.html(made))
     require_size(output, len(data))
     write_atomically(output, data)
+    if read_page(output).scene != json.loads(json.dumps(made)):
+        raise ExportError(f"{output}: the scene reads back differently")
     print_warnings(output, lines)
     for node, why in forms.items():
         print_line(f"{output}: {shown.node(node).name or node}: {f'recorded, {why}' if why else 'live'}")

@@ -47,6 +47,11 @@ FALL, FIRST_COUNT, TRIES, MARGIN, CLOSE = 0.8, 8, 5, 1.03, 0.9
 Progress = Callable[[float], None]
 
 
+def part_of(progress: Progress, number: int, count: int) -> Progress:
+    """Returns the progress of one of so many equal parts."""
+    return lambda done: progress((number + done) / count)
+
+
 @dataclass(frozen=True, slots=True)
 class BoneFit:
     """Bones of V points over F frames; the fixed bones come first."""
@@ -137,7 +142,7 @@ def fit_error(
     for number in range(TRIES):
         fit = fit_bones(
             rest, positions, count, fixed=fixed, influences=influences, rounds=rounds, labels=labels,
-            progress=lambda done, number=number: progress((number + done) / TRIES),  # type: ignore[misc]
+            progress=part_of(progress, number, TRIES),
         )  # fmt: skip
         error = float(np.sqrt(np.square(fit.distances(positions), dtype=np.float64).mean()))
         if error <= target:

@@ -1,7 +1,7 @@
 """Simulations in pages against the engine, in real browsers."""
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 import sinew
 from sinew import resources
 from sinew.sim.maths.arrays import Float32
-from tests.browser.driver import CHROMIUM, FIREFOX, Chromium, Firefox, chromium, firefox
+from tests.browser.driver import Chromium, Firefox
 
 SAMPLES = sorted(path.stem for path in resources.path("projects").glob("*.sinew"))
 
@@ -30,22 +30,6 @@ POSITIONS = """(() => {{
   found.time = (performance.now() - begun) / {last}; found.error = r.gl.getError();
   return found;
 }})()"""
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Chromium]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def fox() -> Iterator[Firefox]:
-    if FIREFOX is None:
-        pytest.skip("no Firefox is installed")
-    with firefox() as browser:
-        yield browser
 
 
 def opened(browser: Browser, page: Path) -> None:

@@ -5,7 +5,7 @@ import html
 import io
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from PIL import Image
 
 import sinew
 from sinew import resources
-from tests.browser.driver import CHROMIUM, FIREFOX, Chromium, Firefox, chromium, firefox
+from tests.browser.driver import Chromium, Firefox
 
 SAMPLES = sorted(path.stem for path in resources.path("projects").glob("*.sinew"))
 SIZE = 320, 200
@@ -32,22 +32,6 @@ PICTURE = """(() => {
 
 Browser = Chromium | Firefox
 Pixels = npt.NDArray[np.int64]
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Chromium]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def fox() -> Iterator[Firefox]:
-    if FIREFOX is None:
-        pytest.skip("no Firefox is installed")
-    with firefox() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

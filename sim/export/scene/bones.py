@@ -13,7 +13,7 @@ from sinew.sim.export.formats import BoneOptions, BoneQuality, Characters, Expor
 from sinew.sim.export.scene.recording import BoneMotion, JointMotion, LinearSkin, SceneRecording, Topology, Track
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float32, Float64, Intp
-from sinew.sim.maths.bone_fit import BONES_MAX, BoneFit, Progress, fit_bones, fit_error, memory
+from sinew.sim.maths.bone_fit import BONES_MAX, BoneFit, Progress, fit_bones, fit_error, memory, part_of
 from sinew.sim.maths.transform import compose, inverse_affine, transform_points
 from sinew.sim.printable import counted, size_text
 
@@ -95,10 +95,7 @@ def with_bones(
         _require(track, options, recording.first)
     results, made = list[BoneResult](), dict[str, Track]()
     for number, track in enumerate(chosen):
-        fitted, result = _with_bones(
-            track, recording.first, options, rigs,
-            lambda done, number=number: progress((number + done) / len(chosen)),  # type: ignore[misc]
-        )  # fmt: skip
+        fitted, result = _with_bones(track, recording.first, options, rigs, part_of(progress, number, len(chosen)))
         made[track.name] = fitted
         results.append(result)
     tracks = [made.get(track.name, track) for track in recording.tracks]
