@@ -4,10 +4,10 @@ import math
 
 from pyglm import glm
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from sinew.widgets.overlay import ViewportOverlay
+from sinew.widgets.overlay import KeptOverlay
 from sinew.widgets.theme import DARK
 from sinew.widgets.viewport import CLICK_SLOP
 
@@ -29,7 +29,7 @@ _DISC = QColor(236, 236, 236, 28)
 _TIP = "Drag to orbit, click a knob to look along its axis"
 
 
-class AxisGizmo(ViewportOverlay):
+class AxisGizmo(KeptOverlay):
     view_requested = Signal(str)  # "front", "back", "left", "right", "top" or "bottom"
     turned = Signal(float, float)  # Drag by pixels to the right and down
 
@@ -118,16 +118,14 @@ class AxisGizmo(ViewportOverlay):
             self.setCursor(Qt.CursorShape.ArrowCursor if direction is None else Qt.CursorShape.PointingHandCursor)
             self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        order = sorted(VIEWS, key=lambda direction: self.knob_place(direction)[1])
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            if self._entered or self._turning:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(_DISC)
-                painter.drawEllipse(self.rect())
-            for direction in order:
-                self._paint_knob(painter, direction)
+    def paint(self, painter: QPainter) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._entered or self._turning:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(_DISC)
+            painter.drawEllipse(self.rect())
+        for direction in sorted(VIEWS, key=lambda direction: self.knob_place(direction)[1]):
+            self._paint_knob(painter, direction)
 
     def _paint_knob(self, painter: QPainter, direction: tuple[int, int, int]) -> None:
         axis = next(index for index, part in enumerate(direction) if part)

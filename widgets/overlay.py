@@ -1,9 +1,20 @@
 from collections.abc import Iterable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPixmap,
+    QPolygonF,
+)
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from sinew.sim.maths.ramps import Ramp, ramp_colours
@@ -36,6 +47,35 @@ class ViewportOverlay(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, not takes_mouse)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+
+class KeptOverlay(ViewportOverlay):
+    """Small overlay that is painted anew only after `update`: every frame of the viewport repaints what covers it."""
+
+    _picture: QPixmap | None = None
+
+    def paint(self, painter: QPainter) -> None:
+        raise NotImplementedError
+
+    def update(self, *region: Any) -> None:
+        self._picture = None
+        super().update(*region)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self._picture = None
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        size = self.size() * self.devicePixelRatioF()
+        if self._picture is None or self._picture.size() != size:
+            self._picture = QPixmap(size)
+            self._picture.setDevicePixelRatio(self.devicePixelRatioF())
+            self._picture.fill(Qt.GlobalColor.transparent)
+            with QPainter(self._picture) as painter:
+                painter.setFont(self.font())
+                self.paint(painter)
+        with QPainter(self) as painter:
+            painter.drawPixmap(0, 0, self._picture)
 
 
 class HandlesCover(ViewportOverlay, Generic[H]):
@@ -81,7 +121,7 @@ def paint_ground(painter: QPainter, box: QRectF) -> None:
     painter.restore()
 
 
-class SideLabel(ViewportOverlay):
+class SideLabel(KeptOverlay):
     _text = ""
 
     def set_text(self, text: str) -> None:
@@ -93,14 +133,13 @@ class SideLabel(ViewportOverlay):
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self._text) + 2 * SPACE_WIDE, metrics.height() + 2 * SPACE)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        with QPainter(self) as painter:
-            paint_ground(painter, self.rect().toRectF())
-            painter.setPen(TEXT)
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
+    def paint(self, painter: QPainter) -> None:
+        paint_ground(painter, self.rect().toRectF())
+        painter.setPen(TEXT)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
 
 
-class StatisticsOverlay(ViewportOverlay):
+class StatisticsOverlay(KeptOverlay):
     """Lines of label and value over the viewport, with aligned values."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -125,24 +164,23 @@ class StatisticsOverlay(ViewportOverlay):
         values = max((metrics.horizontalAdvance(value) for _, value in self.rows), default=0)
         return QSize(self._label_width() + values + 2, len(self.rows) * (metrics.height() + _GAP) + 1)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paint(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()
         value_x = self._label_width()
-        with QPainter(self) as painter:
-            for offset, pen in ((QPoint(1, 1), _SHADOW), (QPoint(0, 0), DIM)):
-                painter.setPen(pen)
-                y = metrics.ascent()
-                for label, value in self.rows:
-                    painter.drawText(QPoint(0, y) + offset, label)
-                    painter.drawText(QPoint(value_x, y) + offset, value)
-                    y += metrics.height() + _GAP
+        for offset, pen in ((QPoint(1, 1), _SHADOW), (QPoint(0, 0), DIM)):
+            painter.setPen(pen)
+            y = metrics.ascent()
+            for label, value in self.rows:
+                painter.drawText(QPoint(0, y) + offset, label)
+                painter.drawText(QPoint(value_x, y) + offset, value)
+                y += metrics.height() + _GAP
 
     def _label_width(self) -> int:
         metrics = self.fontMetrics()
         return max((metrics.horizontalAdvance(label) for label, _ in self.rows), default=0) + SPACE_WIDE
 
 
-class Legend(ViewportOverlay):
+class Legend(KeptOverlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = ""
@@ -164,23 +202,20 @@ class Legend(ViewportOverlay):
         width = max(_BAR_WIDTH, metrics.horizontalAdvance(self._title), labels)
         return QSize(width + 2 * SPACE_WIDE, 2 * metrics.height() + _BAR_HEIGHT + 4 * SPACE)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paint(self, painter: QPainter) -> None:
         line = self.fontMetrics().height()
         inner = self.rect().adjusted(SPACE_WIDE, SPACE, -SPACE_WIDE, -SPACE)
         bar = QRect(inner.left(), inner.top() + line + SPACE, inner.width(), _BAR_HEIGHT)
         below = QRect(inner.left(), bar.bottom() + SPACE, inner.width(), line)
-        with QPainter(self) as painter:
-            paint_ground(painter, self.rect().toRectF())
-            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-            painter.drawImage(bar, self._bar)
-            painter.setPen(TEXT)
-            painter.drawText(
-                QRect(inner.left(), inner.top(), inner.width(), line), Qt.AlignmentFlag.AlignLeft, self._title
-            )
-            painter.setPen(DIM)
-            sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
-            for label, side in zip(self.labels, sides, strict=True):
-                painter.drawText(below, side, label)
+        paint_ground(painter, self.rect().toRectF())
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(bar, self._bar)
+        painter.setPen(TEXT)
+        painter.drawText(QRect(inner.left(), inner.top(), inner.width(), line), Qt.AlignmentFlag.AlignLeft, self._title)
+        painter.setPen(DIM)
+        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+        for label, side in zip(self.labels, sides, strict=True):
+            painter.drawText(below, side, label)
 
 
 def value_label(value: float) -> str:

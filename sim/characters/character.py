@@ -29,7 +29,7 @@ from sinew.sim.characters.playing import (
 )
 from sinew.sim.characters.prepared import PreparedModel
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod, model_settings
-from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
+from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, influence_records, upload_skinning
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
@@ -164,7 +164,7 @@ class Character(Owner):
             model = self.model
             self.secondary = self.owns(SkinnedMesh(self._context, self._library, model.mesh, model.skin, buffers))
             if (other := self.former or self._shown_skin) is not None:
-                self.secondary.reweigh(other)
+                self.secondary.reweigh(other, influence_records(other))
         self.secondary.name = self.primary.name
         if self.former is not None:
             first = second = method
@@ -178,9 +178,10 @@ class Character(Owner):
         """Skins with other weights until the model is replaced; None restores its own."""
         self._shown_skin, shown = skin, skin or self.model.skin
         if shown is not None:
-            self.primary.reweigh(shown)
+            records = influence_records(shown)
+            self.primary.reweigh(shown, records)
             if self.secondary is not None and self.former is None:
-                self.secondary.reweigh(shown)
+                self.secondary.reweigh(shown, records)
 
     def compare_with(self, former: Skin | None) -> None:
         """Compares with weights of before instead of another method; None compares methods."""
@@ -188,7 +189,7 @@ class Character(Owner):
             return
         self.former, other = former, former or self._shown_skin or self.model.skin
         if self.secondary is not None and other is not None:
-            self.secondary.reweigh(other)
+            self.secondary.reweigh(other, influence_records(other))
             self.primary.invalidate()
 
     # --- turns of simulated joints ----------------------------------------------------------------------

@@ -245,9 +245,9 @@ class SkinnedMesh(Owner):
             streams.append(Stream(self._influences))
         return VertexArray(self.context, streams, label="skinning source")
 
-    def reweigh(self, skin: Skin) -> None:
-        """Replaces the weights; the vertices follow with the next `skin`."""
-        records, self._skin = influence_records(skin), skin
+    def reweigh(self, skin: Skin, records: npt.NDArray[np.void]) -> None:
+        """Replaces the weights, which the records hold too; the vertices follow with the next `skin`."""
+        self._skin = skin
         if self._influences is not None and self._influences.dtype == records.dtype:
             self._influences.write(records)
             self._joint_count = int(skin.joints.max(initial=0)) + (skin.joints.size > 0)

@@ -15,7 +15,7 @@ from sinew.sim.assets.build import build_model
 from sinew.sim.assets.influences import INFLUENCES_MAX, Influences, entries_of, influences_in, merged, with_influences
 from sinew.sim.assets.model import CharacterModel, Mesh, Skin
 from sinew.sim.assets.raw import ModelError, RawModel
-from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.points import nearest_vertices
 
 WHOLE = 65535
@@ -165,8 +165,12 @@ def reweigh(raw: RawModel, stored: SkinWeights) -> None:
             start += buffer.count
 
 
-def shown_skin(model: CharacterModel, found: Influences) -> Skin:
-    """Returns a skin for the palette that the model has now; bones without an entry count as those above them."""
+def shown_skin(model: CharacterModel, found: Influences, row_of: Intp | slice = slice(None)) -> Skin:
+    """Returns a skin for the palette that the model has now; bones without an entry count as those above them.
+
+    Args:
+        row_of: Row of each vertex in the influences; by default each has its own.
+    """
     assert model.skeleton is not None
     parents, palette = model.skeleton.parents, model.skin.palette if model.skin is not None else None
     entry_of = np.arange(model.skeleton.joint_count)
@@ -178,7 +182,8 @@ def shown_skin(model: CharacterModel, found: Influences) -> Skin:
             entry_of[missing] = entry_of[parents[missing]]
         entry_of = np.maximum(entry_of, 0)
     width = found.joints.shape[1]
-    return Skin(entry_of[found.joints].astype(np.uint16), found.weights.astype(np.float32), width, palette)
+    joints, weights = entry_of.astype(np.uint16)[found.joints], found.weights.astype(np.float32)
+    return Skin(joints[row_of], weights[row_of], width, palette)
 
 
 def taken_over(model: CharacterModel, stored: SkinWeights) -> tuple[SkinWeights, str]:

@@ -306,7 +306,9 @@ class WeightTarget(BrushTarget):
             strength = dab.strength * shares[rows][images >= 0][first]
             is_new = ~np.isin(other, rows) if self._opposite == self._joint else np.ones(len(other), bool)
             self._apply(self._opposite, other[is_new], strength[is_new])
-        self._character.show_weights(shown_skin(self._character.model, self._table.influences()))
+        table = self._table
+        found = Influences(table.joints, table.weights)
+        self._character.show_weights(shown_skin(self._character.model, found, table.place_of))
         self._tool.show_table(self._view, self._table)
 
     def _apply(self, joint: int, rows: Intp, shares: Float64) -> None:

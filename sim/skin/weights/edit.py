@@ -79,8 +79,7 @@ class WeightTable:
 
     def of_joint(self, joint: int) -> Float64:
         """Returns the weights of a joint at the places, shape (P,)."""
-        found: Float64 = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
-        return found
+        return _sums(self.weights * (self.joints == joint))
 
     def paint(self, joint: int, rows: Intp, values: Float64) -> None:
         """Sets the weight of a joint at places; the others that are not locked share the rest as before.
@@ -92,24 +91,23 @@ class WeightTable:
         joints, weights = self.joints[rows], self.weights[rows]
         is_own = joints == joint
         is_locked = np.isin(joints, list(self.locked)) if self.locked else np.zeros_like(is_own)
-        free = 1.0 - np.where(is_locked, weights, 0.0).sum(axis=1)
+        free = 1.0 - _sums(weights * is_locked)
         new = np.clip(values, 0.0, free)
         is_other = ~is_own & ~is_locked
-        others = np.where(is_other, weights, 0.0).sum(axis=1)
+        others = _sums(weights * is_other)
         alone = others <= _NOTHING
         parent = int(self.skeleton.parents[joint])
         heir = parent if parent >= 0 and parent not in self.locked else joint
         new[alone & (heir == joint)] = free[alone & (heir == joint)]
         factor = np.where(alone, 0.0, (free - new) / np.where(alone, 1.0, others))
-        weights = np.where(is_other, weights * factor[:, None], np.where(is_own, 0.0, weights))
+        weights = weights * np.where(is_other, factor[:, None], ~is_own)
         _give(joints, weights, is_locked, joint, new)
         if heir != joint:
             _give(joints, weights, is_locked, heir, np.where(alone, free - new, 0.0))
         self._take(rows, joints, weights)
 
     def add(self, joint: int, rows: Intp, amounts: Float64) -> None:
-        own = np.where(self.joints[rows] == joint, self.weights[rows], 0.0).sum(axis=1)
-        self.paint(joint, rows, own + amounts)
+        self.paint(joint, rows, self.of_joint(joint)[rows] + amounts)
 
     def smooth(self, rows: Intp, shares: Float64) -> None:
         """Moves weights at places towards the means of their neighbours by shares from 0 to 1."""
@@ -190,8 +188,16 @@ class WeightTable:
         return np.asarray(sums, np.float64).reshape(shape)
 
     def _take(self, rows: Intp, joints: Intp, weights: Float64) -> None:
-        total = weights.sum(axis=1, keepdims=True)
-        self.joints[rows], self.weights[rows] = joints, weights / np.maximum(total, 1e-30)
+        total = np.maximum(_sums(weights), 1e-30)
+        self.joints[rows], self.weights[rows] = joints, weights / total[:, None]
+
+
+def _sums(weights: Float64) -> Float64:
+    """Returns sums of rows; by columns, which takes a fraction of the time for eight of them."""
+    total = weights[:, 0].copy()
+    for column in range(1, weights.shape[1]):
+        total += weights[:, column]
+    return total
 
 
 def opposite_joints(skeleton: Skeleton) -> Intp:

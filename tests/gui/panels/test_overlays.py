@@ -18,7 +18,7 @@ from sinew.sim.maths.ramps import Ramp, ramp_colours
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.axis_gizmo import VIEWS, AxisGizmo
-from sinew.widgets.overlay import Divider, Legend
+from sinew.widgets.overlay import Divider, Legend, StatisticsOverlay
 from tests.gui.panels.fakes import SignalLog, drag, mouse
 
 
@@ -65,6 +65,27 @@ def test_axes_are_shown_as_the_camera_sees_them_and_a_click_asks_for_a_view(grou
 
 
 DIVIDER = ("edit_started", "edited", "edit_finished", "edit_cancelled")
+
+
+def test_small_overlays_are_painted_anew_only_after_a_change(ground, monkeypatch):
+    painted = []
+    paint = StatisticsOverlay.paint
+    monkeypatch.setattr(StatisticsOverlay, "paint", lambda self, painter: painted.append(1) or paint(self, painter))
+    overlay = put(StatisticsOverlay(ground))
+    overlay.set_rows([("vertices", "1000")])
+    first = overlay.grab().toImage()
+    count = len(painted)
+    assert count > 0
+    assert overlay.grab().toImage() == first
+    assert len(painted) == count
+    overlay.set_rows([("vertices", "1001")])
+    assert overlay.grab().toImage() != first
+    font = overlay.font()
+    font.setBold(True)
+    count = len(painted)
+    overlay.setFont(font)
+    overlay.grab()
+    assert len(painted) > count
 
 
 def test_a_drag_of_the_divider_is_one_gesture(ground):
