@@ -17,6 +17,7 @@ from sinew.widgets.axis_gizmo import AxisGizmo
 from sinew.widgets.inspector.editor import Binding
 from sinew.widgets.overlay import Divider, Legend, SideLabel, StatisticsOverlay
 from sinew.widgets.start_page import StartPage, TourCard
+from sinew.widgets.theme import SPACE
 from sinew.widgets.viewport import Viewport
 
 MARGIN = 10
@@ -114,8 +115,10 @@ class ViewportOverlays(QObject):
         self.drop.move((width - self.drop.width()) // 2, height // 2)
         column = round(self.divider.value * width)
         left, right = self.sides
-        left.move(column - left.width() - 2 * MARGIN, height - left.height() - MARGIN)
-        right.move(column + 2 * MARGIN, height - right.height() - MARGIN)
+        for side, x in ((left, column - left.width() - 2 * MARGIN), (right, column + 2 * MARGIN)):
+            side.move(x, height - side.height() - MARGIN)
+            if self.legend.isVisibleTo(self._viewport) and side.geometry().intersects(self.legend.geometry()):
+                side.move(x, self.legend.y() - side.height() - SPACE)
 
     def _on_drawn(self, drawn: FrameInfo) -> None:
         self.gizmo.set_rotation(self._document.view_state.camera.rotation())

@@ -106,6 +106,9 @@ def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_an
     rigger.paint_band(WeightPaint.SET, 1.0, elbow + 0.12, 0.13)
     rigger.paint_band(WeightPaint.SET, 0.0, elbow - 0.12, 0.13)
     assert document.undo_stack.undo_text == "Set weight of upper"
+    legend, sides = editor.overlays.legend, editor.overlays.sides
+    assert legend.isVisible()
+    assert not any(side.geometry().intersects(legend.geometry()) for side in sides), "in a narrow viewport too"
     set_values(editor, rigger.node, bind_pose=False)
     rigger.wait()
     assert rigger.loss() < 0.5 * before
