@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
 
 
-FILES_BETWEEN = 24
+FILES_BETWEEN = 60
 """Files of tests between two collections of all frozen objects: with a million objects one takes a second."""
 _files = itertools.count(1)
 

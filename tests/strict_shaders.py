@@ -28,8 +28,10 @@ class Compiled:
 
     def build(self, sources: ProgramSources, **options: bool) -> int:
         made = build_program(sources, **options)
-        self.texts |= {(stage, source.text): source.name for stage, source in sources.stages.items()}
-        if sources.captures:
+        texts = {(stage, source.text): source.name for stage, source in sources.stages.items()}
+        is_known = texts.keys() <= self.texts.keys()
+        self.texts |= texts
+        if sources.captures and not is_known:
             source = es_source(sources.stages["vertex"])
             self.texts["vertex", source.text] = f"{source.name} of a page"
         return made

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from sinew.widgets.overlay import KeptOverlay
+from sinew.widgets.overlay import CachedOverlay
 from sinew.widgets.theme import DARK
 from sinew.widgets.viewport import CLICK_SLOP
 
@@ -29,7 +29,7 @@ _DISC = QColor(236, 236, 236, 28)
 _TIP = "Drag to orbit, click a knob to look along its axis"
 
 
-class AxisGizmo(KeptOverlay):
+class AxisGizmo(CachedOverlay):
     view_requested = Signal(str)  # "front", "back", "left", "right", "top" or "bottom"
     turned = Signal(float, float)  # Drag by pixels to the right and down
 

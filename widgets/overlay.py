@@ -49,7 +49,7 @@ class ViewportOverlay(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
 
-class KeptOverlay(ViewportOverlay):
+class CachedOverlay(ViewportOverlay):
     """Small overlay that is painted anew only after `update`: every frame of the viewport repaints what covers it."""
 
     _picture: QPixmap | None = None
@@ -121,7 +121,7 @@ def paint_ground(painter: QPainter, box: QRectF) -> None:
     painter.restore()
 
 
-class SideLabel(KeptOverlay):
+class SideLabel(CachedOverlay):
     _text = ""
 
     def set_text(self, text: str) -> None:
@@ -139,7 +139,7 @@ class SideLabel(KeptOverlay):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
 
 
-class StatisticsOverlay(KeptOverlay):
+class StatisticsOverlay(CachedOverlay):
     """Lines of label and value over the viewport, with aligned values."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -180,7 +180,7 @@ class StatisticsOverlay(KeptOverlay):
         return max((metrics.horizontalAdvance(label) for label, _ in self.rows), default=0) + SPACE_WIDE
 
 
-class Legend(KeptOverlay):
+class Legend(CachedOverlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = ""

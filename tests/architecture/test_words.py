@@ -2,6 +2,7 @@
 
 import ast
 import collections
+import functools
 import io
 import re
 import tokenize
@@ -104,25 +105,25 @@ def words_of(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
 
 
+@functools.cache
+def names_and_prose(text: str) -> tuple[set[str], str]:
+    """Names of a Python file; its docstrings, comments and string literals with a space."""
+    names, parts = set(), []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME:
+            names.add(token.string)
+        elif token.type == tokenize.COMMENT or (token.type == tokenize.STRING and " " in token.string):
+            parts.append(token.string)
+    return names, "\n".join(parts)
+
+
 def banned_names(text: str) -> list[str]:
-    found = {
-        token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.NAME
-    }
     return sorted(
         f"{name}: {NAMES[word]}"
-        for name in found
+        for name in names_and_prose(text)[0]
         for word in words_of(name) & NAMES.keys()
         if name not in KNOWN_NAMES.get(word, ())
     )
-
-
-def prose_of(text: str) -> str:
-    """Docstrings, comments and string literals with a space of a Python file."""
-    parts = []
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and " " in token.string):
-            parts.append(token.string)
-    return "\n".join(parts)
 
 
 def banned_phrases(prose: str) -> list[str]:
@@ -140,7 +141,9 @@ def test_identifiers_use_the_words_of_the_field() -> None:
 
 
 def test_docstrings_and_texts_use_plain_phrases() -> None:
-    found = {source.name: banned_phrases(prose_of(source.text)) for source in sources("app", "widgets", "sim")}
+    found = {
+        source.name: banned_phrases(names_and_prose(source.text)[1]) for source in sources("app", "widgets", "sim")
+    }
     assert {name: phrases for name, phrases in found.items() if phrases} == {}
 
 

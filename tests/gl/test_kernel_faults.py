@@ -21,7 +21,7 @@ NODES = (
     Node(id="b", name="Emitter", settings=EmitterSettings()),
     Node(id="c", name="Hair", settings=HairSettings()),
 )
-COUNT = 40
+COUNT = 16
 
 
 @pytest.fixture
@@ -94,4 +94,4 @@ def test_injected_faults_are_reported_at_file_and_line(engine: Engine) -> None:
 
 @pytest.mark.campaign
 def test_many_injected_faults_are_reported_at_file_and_line(engine: Engine) -> None:
-    check(engine, 5 * COUNT)
+    check(engine, 200)

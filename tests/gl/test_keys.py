@@ -140,8 +140,13 @@ def character_scene() -> OpenedScene:
     return replace(shipped, scene=structs.replace(shipped.scene, nodes=tuple(nodes)))
 
 
-@pytest.mark.parametrize("seeks", [30, campaign(100)])
-@pytest.mark.parametrize("case", ["plain", "pre-roll", "character"])
+@pytest.mark.parametrize(
+    ("case", "seeks"),
+    [
+        ("plain", 20), ("pre-roll", 10), ("character", 12),
+        campaign("plain", 100), campaign("pre-roll", 100), campaign("character", 100),
+    ],
+)  # fmt: skip
 def test_seeks_have_the_bits_of_a_fresh_run(context: Context, case: str, seeks: int) -> None:
     """Scrubbed, played on, shown at other moments, edited and undone, with and without a pre-roll."""
     source = character_scene() if case == "character" else opened_scene(SCENE)

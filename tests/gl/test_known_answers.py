@@ -38,7 +38,7 @@ from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.conftest import campaign
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.colliders.probe import ANSWER, PROBE, run_kernel
 from tests.gl.field.test_scene_fields import LINES, loose
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
@@ -171,7 +171,7 @@ def slide(context: Context, library: ShaderLibrary, place: Any, scale: float, su
     )
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @everywhere(*SUBSTEPS)
 @pytest.mark.parametrize("answer", [fall, drift, bounce, bounce_on_sphere, bounce_on_box, slide])
 def test_particles(context: Context, library: ShaderLibrary, answer: Any, cases: Sequence[Any]) -> None:
@@ -200,7 +200,7 @@ def hung(context: Context, library: ShaderLibrary, place: Any, scale: float, sub
     return tips
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_strands_hang_as_the_elastica_everywhere(context: Context, library: ShaderLibrary) -> None:
     """Drop and reach over the length. The state counts from the root, so that the place changes no bit.
 
@@ -234,7 +234,7 @@ def lean(engine: Engine, place: Any, scale: float, substeps: int, pole: bool, **
     return math.degrees(math.atan2(-y, x))
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @everywhere(1, 4, 16)
 def test_bones_hang_and_rest_at_the_known_angles(context: Context, engine: Engine, cases: Sequence[Any]) -> None:
     """Between stiffness and gravity, and on a capsule: chords of the circle of the tip."""
@@ -257,7 +257,7 @@ DISTANCES = {
 """Size, a point and its distance from the surface."""
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @everywhere(1.0 / 60.0, 1.0 / 600.0, 1.0 / 3840.0)
 @pytest.mark.parametrize("shape", DISTANCES)
 def test_distances_and_impacts_are_known(
@@ -281,7 +281,7 @@ def test_distances_and_impacts_are_known(
         assert along == pytest.approx(50.0 * scale * normal[1], rel=2e-3, abs=0.1 * scale), (place, scale, substep)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @everywhere(4, 16, 64)
 @pytest.mark.parametrize("solver", [{}, LINES | {"bend_stiffness": 0.0}], ids=["springs", "lines"])
 def test_cloth_bounces(context: Context, library: ShaderLibrary, solver: dict[str, Any], cases: Sequence[Any]) -> None:

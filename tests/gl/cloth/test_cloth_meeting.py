@@ -23,7 +23,7 @@ from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.cloth.cloth_cases import STILL, springs
 from tests.oracles.cloth_meeting import Sheet, crossings, listed, substep
 
@@ -84,7 +84,7 @@ def as_sheet(cloth: Cloth, particle_mass: float) -> Sheet:
     )
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize(
     ("masses", "pins", "sides"),
     [

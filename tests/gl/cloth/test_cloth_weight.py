@@ -12,11 +12,11 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.scene.clock import STEP_TIME
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.cloth.cloth_cases import STILL, run
 from tests.gl.cloth.test_cloth_reference import uneven_surface
 
-pytestmark = ON_BOTH
+pytestmark = COMPUTE_IN_CAMPAIGN
 
 GRAVITY = 9.81
 PLACES = [(0.0, 0.0, 0.0), *(tuple(far * axis) for far in (10.0, 100.0) for axis in np.eye(3))]

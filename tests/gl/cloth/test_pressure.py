@@ -16,7 +16,7 @@ from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 
 STILL: dict[str, Any] = {
     "gravity": (0.0, 0.0, 0.0), "air_drag": 0.0, "normal_drag": 0.0, "tangent_drag": 0.0, "pins": PinPreset.NONE,
@@ -77,7 +77,7 @@ def made(
     return cloth
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("is_mesh", [False, True], ids=["sheet", "mesh"])
 @pytest.mark.parametrize(("place", "scale", "substeps"), [(0.0, 1.0, 8), (10.0, 0.1, 64), (100.0, 10.0, 16)])
@@ -97,7 +97,7 @@ def test_a_free_sheet_is_accelerated_evenly(
     np.testing.assert_allclose(speed, np.tile((0.0, 0.0, 2.0 / 0.5 * 30 * STEP_TIME), (30, 1)), atol=4e-3)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_closed_mesh_is_blown_up_and_goes_nowhere(context: Context, library: ShaderLibrary, solver: str) -> None:
     values = STILL | SOLVERS[solver] | {

@@ -17,7 +17,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.field.settings import FieldSettings, VortexProfile
 from sinew.sim.kinds.particle_system import PARTICLE
-from tests.gl.back_ends import ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.field.test_scene_fields import LINES, loose
 from tests.gl.test_known_answers import PLACES, SCALES, everywhere, fields, particles, unit_of
 
@@ -98,7 +98,7 @@ def pulse(context: Context, library: ShaderLibrary, place: Any, scale: float, su
     return abs(velocity[1] / expected - 1.0) / 2e-3, float(np.abs(velocity[[0, 2]]).max()) / (1e-3 * expected)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @everywhere(*SUBSTEPS)
 @pytest.mark.parametrize("answer", [wind, drag, orbit, vortex, pulse])
 def test_particles(context: Context, library: ShaderLibrary, answer: Any, cases: Sequence[Any]) -> None:
@@ -110,7 +110,7 @@ def test_particles(context: Context, library: ShaderLibrary, answer: Any, cases:
     assert not wrong
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @everywhere(*SUBSTEPS)
 @pytest.mark.parametrize("solver", [{}, LINES | {"bend_stiffness": 0.0}], ids=["springs", "lines"])
 def test_cloth_gets_the_speed_of_the_wind(
@@ -131,7 +131,7 @@ def test_cloth_gets_the_speed_of_the_wind(
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6 * scale, err_msg=case)
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 def test_turbulence_has_its_speed_and_no_sources_everywhere(context: Context, library: ShaderLibrary) -> None:
     """By differences over a twentieth of a whirl, between points that float32 holds."""
     random = np.random.default_rng(4)
