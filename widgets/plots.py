@@ -2,6 +2,7 @@ import html
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,8 @@ class Plots(QWidget):
         what: What to select, such as "a cloth".
     """
 
+    _is_ready = False  # The base constructor already handles events
+
     def __init__(self, channels: Sequence[PlotChannel], icon: str, what: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._channels = {channel.name: channel for channel in channels}
@@ -125,10 +128,7 @@ class Plots(QWidget):
         self._stale = False
         self._under_mouse: float | None = None
         self.empty = EmptyState(icon, "Nothing to plot", self._hint, self)
-        sides = ([channel.unit for channel in channels if channel.is_right is right] for right in (False, True))
-        self.left, self.right = (self._make_plot(units[0]) for units in sides)
-        self.curves = {name: self._make_curve(channel) for name, channel in self._channels.items()}
-        self._lines = {plot: self._make_line(plot) for plot in (self.left, self.right)}
+        self._lines: dict[Plot, pg.InfiniteLine] = {}  # Cross-hairs of both plots, once there are curves
         self.switches = {name: self._make_switch(channel) for name, channel in self._channels.items()}
         self.moment = QLabel(self)
         self.moment.setFont(tabular(self.font()))
@@ -142,16 +142,29 @@ class Plots(QWidget):
         bar.addStretch(1)
         bar.addWidget(self.pause_button)
         bar.addWidget(self.clear_button)
-        pair = QWidget(self)
-        plots = QHBoxLayout(pair)
-        plots.setContentsMargins(SPACE, 0, SPACE, SPACE)
-        plots.addWidget(self.left, 1)
-        plots.addWidget(self.right, 1)
-        self._stack = Pages(self.empty, pair)
+        self._stack = Pages(self.empty)
         packed(QVBoxLayout(self), bar, (self._stack, 1))
-        self.left.restyled.connect(self._take_colours)
+        self._is_ready = True
         self._take_colours()
         self.redraw()
+
+    @cached_property
+    def curves(self) -> dict[str, pg.PlotDataItem]:
+        """Curves by channel; the plots are made with them, because two take 50 ms."""
+        pair = QWidget(self)
+        layout = QHBoxLayout(pair)
+        layout.setContentsMargins(SPACE, 0, SPACE, SPACE)
+        curves: dict[str, pg.PlotDataItem] = {}
+        for is_right in (False, True):
+            channels = {name: channel for name, channel in self._channels.items() if channel.is_right is is_right}
+            plot = self._make_plot(next(iter(channels.values())).unit)
+            layout.addWidget(plot, 1)
+            curves |= {name: plot.plot(antialias=False) for name in channels}
+            self._lines[plot] = self._make_line(plot)
+        self._stack.addWidget(pair)
+        self.curves = curves  # `_take_colours` reads it
+        self._take_colours()
+        return curves
 
     def set_subject(self, name: str) -> None:
         """Clears the plots for another node; `name` is its name, or ""."""
@@ -176,19 +189,23 @@ class Plots(QWidget):
             return
         self._stale = False
         series = self._ring.series()
-        self._stack.setCurrentIndex(1 if len(self._ring) > 1 else 0)
+        has_curves = len(self._ring) > 1 and bool(self.curves)
+        self._stack.setCurrentIndex(1 if has_curves else 0)
         for button in (self.pause_button, self.clear_button, *self.switches.values()):
-            button.setEnabled(len(self._ring) > 1)
-        for name, curve in self.curves.items():
-            curve.setData(series["time"], series[name])
+            button.setEnabled(has_curves)
+        if self._lines:
+            for name, curve in self.curves.items():
+                curve.setData(series["time"], series[name])
         if len(self._ring):
             start, end = float(series["time"][0]), float(series["time"][-1])
-            for plot in (self.left, self.right):
+            for plot in self._lines:
                 plot.setXRange(start, max(end, start + 1.0), padding=0.0)
         self._show_values()
 
     def shown_values(self) -> dict[str, float]:
         """Returns the values at the cross-hair, or the newest ones."""
+        if not self._lines:
+            return {}
         time, _ = next(iter(self.curves.values())).getOriginalDataset()
         if time is None or not len(time):
             return {}
@@ -228,9 +245,6 @@ class Plots(QWidget):
         plot.pointed.connect(self.point_at)
         return plot
 
-    def _make_curve(self, channel: PlotChannel) -> pg.PlotDataItem:
-        return (self.right if channel.is_right else self.left).plot(antialias=False)
-
     def _make_line(self, plot: Plot) -> pg.InfiniteLine:
         line = pg.InfiniteLine(angle=90, movable=False)
         line.setVisible(False)
@@ -243,7 +257,7 @@ class Plots(QWidget):
         switch.setChecked(True)
         switch.setFont(tabular(switch.font()))
         switch.setToolTip(f"{channel.tip}\nUnit: {channel.unit}. Click to show or hide its curve.")
-        switch.toggled.connect(self.curves[channel.name].setVisible)
+        switch.toggled.connect(lambda on: self.curves[channel.name].setVisible(on))
         return switch
 
     def _take_colours(self) -> None:
@@ -251,11 +265,16 @@ class Plots(QWidget):
         dim = self.palette().color(QPalette.ColorRole.PlaceholderText)
         for line in self._lines.values():
             line.setPen(pg.mkPen(dim, style=Qt.PenStyle.DashLine))
-        for name, curve in self.curves.items():
-            colours = self._channels[name].colours
-            colour = QColor(colours[0 if is_dark() else 1]) if colours else text
-            curve.setPen(pg.mkPen(colour, width=1))
+        for name, channel in self._channels.items():
+            colour = QColor(channel.colours[0 if is_dark() else 1]) if channel.colours else text
             self.switches[name].setIcon(_swatch(colour))
+            if self._lines:
+                self.curves[name].setPen(pg.mkPen(colour, width=1))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if self._is_ready and event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._take_colours()
 
     # --- visibility -----------------------------------------------------------------------------------
 
@@ -308,7 +327,6 @@ class DistancePlot(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.empty = EmptyState("mdi6.map-marker-distance", "No distances", _DISTANCE_HINT, self)
-        self.plot = Plot(self)
         self.text = QLabel(self, textFormat=Qt.TextFormat.RichText)
         self.text.setFont(tabular(self.text.font()))
         self._curves: tuple[DistanceCurve, ...] = ()
@@ -316,22 +334,31 @@ class DistancePlot(QWidget):
         self._lines: list[pg.PlotDataItem] = []
         self._now, self._scale, self._unit = 0.0, 1e3, "mm"
         self._under_mouse: float | None = None
-        self.plot.plotItem.setClipToView(True)
-        self.plot.plotItem.showGrid(x=False, y=True, alpha=0.15)
-        self.plot.pointed.connect(self.point_at)
-        self.plot.scene().sigMouseClicked.connect(lambda event: self._choose(self.plot.x_at(event.scenePos())))
-        self.plot.restyled.connect(self._restyle)
         self._playhead = pg.InfiniteLine(angle=90, movable=False)
-        self.plot.addItem(self._playhead, ignoreBounds=True)
-        body = QWidget(self)
-        packed(QVBoxLayout(body), (self.plot, 1), margins=SPACE)
-        self._stack = Pages(self.empty, body)
+        self._stack = Pages(self.empty)
         bar = packed(QHBoxLayout(), (self.text, 1), margins=SPACE)
         packed(QVBoxLayout(self), bar, (self._stack, 1))
-        self.set_curves(())
+        self.text.hide()
+
+    @cached_property
+    def plot(self) -> Plot:
+        """The plot, which is made with the first curves, because that takes 25 ms."""
+        plot = Plot(self)
+        plot.plotItem.setClipToView(True)
+        plot.plotItem.showGrid(x=False, y=True, alpha=0.15)
+        plot.pointed.connect(self.point_at)
+        plot.scene().sigMouseClicked.connect(lambda event: self._choose(plot.x_at(event.scenePos())))
+        plot.restyled.connect(self._restyle)
+        plot.addItem(self._playhead, ignoreBounds=True)
+        body = QWidget(self)
+        packed(QVBoxLayout(body), (plot, 1), margins=SPACE)
+        self._stack.addWidget(body)
+        return plot
 
     def set_curves(self, curves: Sequence[DistanceCurve], label: str = "Distance") -> None:
         """Sets the curves, and what they show; without curves a hint is shown."""
+        if not curves and not self._curves:
+            return
         self._curves, self._label = tuple(curves), label
         self.plot.setAccessibleName(f"{label} over time")
         most = max((max(curve.most) for curve in curves), default=0.0)
