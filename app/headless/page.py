@@ -90,9 +90,10 @@ class PageRecorder:
             wanted = frozenset(name for name in drawing.inputs if self._is_live(name, own, outputs))
             self.program = LiveProgram(trace, outputs, pack, wanted, DRAWN)
             made = frozenset().union(*(command.writes for step in self.program.steps for command, _ in step))
+            written = trace.written
             # Buffers that nothing writes are the same for the simulation and the draws.
             numbers = self.program.buffers.items()
-            live = {name: number for name, number in numbers if name in made or name not in trace.written}
+            live = {name: number for name, number in numbers if name in made or name not in written}
         is_endless = self.program is not None and self.program.is_endless and _is_still(drawing, live)
         held, steps = self._held(outputs, is_endless=is_endless)
         _hold(drawing, held)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sinew.sim.export.page.pack import Pack
 from sinew.sim.gl.errors import GLError
-from sinew.sim.gl.trace import Draw, buffer_contents, tracing
+from sinew.sim.gl.trace import Draw, Upload, buffer_contents, tracing
 from sinew.sim.kinds.contract import Grab, LiveNode, warning_of
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.run.live import LiveProgram, Place
@@ -129,7 +129,7 @@ class Probe:
         self, runner: SimulationRunner, scene: Scene, program: LiveProgram, nodes: Mapping[NodeId, LiveNode]
     ) -> None:
         self._runner, self.scene, self._program, self.nodes = runner, scene, program, nodes
-        written = {name for step in program.steps for command, _ in step if isinstance(command, Draw)
+        written = {name for step in program.steps for command, _ in step if not isinstance(command, Upload)
                    for name in command.writes}  # fmt: skip
         self._later: list[bytes] = []
         self._constant = [name for name in program.buffers if name not in written and program.sizes[name] <= SIZE_MAX]
@@ -159,7 +159,8 @@ class Probe:
     def numbers(self, values: Mapping[Setting, float], *, is_same_step: bool = False) -> Numbers:
         """Returns the numbers of a step that are others than without these values.
 
-        Numbers that vary with time are left out, or refused in `is_same_step`, which traces the step of `restart`.
+        Numbers that vary with time are left out, or refused in `is_same_step`, which traces the step of `restart`; so
+        does a step that makes other passes than that one.
 
         Raises:
             SliderError: If the engine refuses them, or they change more than numbers.
@@ -177,6 +178,8 @@ class Probe:
         except (ParamError, SettingsError, GLError) as error:
             raise SliderError(str(error)) from error
         if found.keys() != self.base.keys() or words.keys() != self._words.keys():
+            if not is_same_step:
+                return self.numbers(values, is_same_step=True)
             self.restart()
             raise SliderError("other values need other programs")
         return self._compared(found, words, is_same_step=is_same_step)
@@ -220,7 +223,7 @@ class Probe:
         for command, values in trace.finished[0]:
             if isinstance(command, Draw):
                 number = counted[command.program] = counted.get(command.program, -1) + 1
-                if (command.program, number) in self._program.passes:
+                if (command.program, 0) in self._program.passes:
                     found[command.program, number] = values
         return found, {name: buffer_contents(name) for name in self._constant}
 
@@ -229,7 +232,9 @@ class Probe:
     ) -> Numbers:
         numbers: Numbers = {}
         for place, values in found.items():
-            known = self._program.passes[place].values()
+            known = self._program.passes.get(place, {}).values()
+            if not known:
+                continue
             for index, (value, before) in enumerate(zip(values, self.base[place], strict=True)):
                 if value == before:
                     continue
@@ -406,7 +411,7 @@ def _slider(probe: Probe, program: LiveProgram, slider: Slider, pack: Pack) -> d
     targets: dict[Any, dict[str, Any]] = {}
     for place, uniform in dict.fromkeys(one[:2] for one in columns if len(one) == 3):
         own = [one for one in columns if one[:2] == (place, uniform) and len(one) == 3]
-        passes = list(program.passes[place])
+        passes = _passes(probe, program, place, uniform)
         rows = table[:, [columns[one] for one in own]]
         key = place[0], uniform, tuple(one[2] for one in own), rows.tobytes()
         if key in targets:
@@ -422,6 +427,15 @@ def _slider(probe: Probe, program: LiveProgram, slider: Slider, pack: Pack) -> d
         "unit": param.declared.unit, "lo": slider.lo, "hi": slider.hi, "log": slider.is_log, "start": slider.start,
         "rows": len(slider.rows), "targets": list(targets.values()),
     }  # fmt: skip
+
+
+def _passes(probe: Probe, program: LiveProgram, place: Place, uniform: int) -> list[int]:
+    """Returns passes of a place; the last one of a program in a step stands for those of steps that have more."""
+    before = probe.base[place][uniform]
+    places = [place]
+    if (place[0], place[1] + 1) not in probe.base:
+        places += (one for one in program.passes if one[0] == place[0] and one[1] > place[1])
+    return [at for one in places for at, known in program.passes.get(one, {}).items() if known[uniform] == before]
 
 
 def _target(probe: Probe, slider: Slider, parts: Sequence[Part], rows: Float64, pack: Pack) -> dict[str, Any]:
@@ -446,7 +460,7 @@ def _hand(
 ) -> Iterator[dict[str, Any]]:
     for place, values in found.items():
         for index, (value, before) in enumerate(zip(values, probe.base[place], strict=True)):
-            passes = [at for at, known in program.passes[place].items() if known[index] == before]
+            passes = _passes(probe, program, place, index)
             if value == before or not passes:
                 continue
             words = np.frombuffer(value, "<u4")
