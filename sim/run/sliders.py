@@ -92,6 +92,7 @@ class Slider:
     lo: float
     hi: float
     is_log: bool
+    changed: frozenset[Part] = frozenset()  # At its ends
     values: list[float] = field(default_factory=list)
     rows: list[Numbers] = field(default_factory=list)  # What changes, for each of the values
     products: set[Part] = field(default_factory=set)  # Parts that it multiplies; it adds to others
@@ -286,15 +287,16 @@ def slider_of(probe: Probe, setting: Setting, others: Sequence[Slider]) -> Slide
     slider = Slider(setting, start, lo, hi, is_log)
     slider.hi = _end_of(probe, slider, hi, others)
     slider.lo = _end_of(probe, slider, lo, others)
-    probe.numbers({setting: slider.hi}, is_same_step=True)
-    if not any(probe.has_effect({setting: end}) for end in (slider.hi, slider.lo)):
+    ends = [probe.numbers({setting: end}, is_same_step=True) for end in (slider.hi, slider.lo)]
+    slider.changed = frozenset().union(*ends)  # Other numbers vary with time
+    if not slider.changed or not any(probe.has_effect({setting: end}) for end in (slider.hi, slider.lo)):
         raise SliderError(CHANGES_NOTHING)
     if not slider.hi - slider.lo > 1e-6 * (hi - lo):
         raise SliderError(NO_RANGE)
     for count in ROWS:
         slider.values = slider.spread(count)
         tried = [probe.numbers({setting: value}) for value in slider.values]
-        parts = sorted(frozenset().union(*tried))
+        parts = sorted(slider.changed & frozenset().union(*tried), key=lambda part: (len(part), part))
         if not parts:
             break
         slider.rows = [{part: row.get(part, probe.start_of(part)) for part in parts} for row in tried]
@@ -341,7 +343,9 @@ def _is_even(probe: Probe, slider: Slider) -> bool:
     between = slider.spread(2 * count - 1)[1::2]
     for value in (between[0], between[-1]) if count > 3 else between:
         found = probe.numbers({slider.setting: value})
-        if found.keys() - slider.rows[0].keys() or not _is_near(probe, [slider], found, {slider.setting: value}):
+        if (found.keys() & slider.changed) - slider.rows[0].keys() or not _is_near(
+            probe, [slider], found, {slider.setting: value}
+        ):
             return False
     return True
 
