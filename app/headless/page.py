@@ -17,10 +17,12 @@ from sinew.app.headless.tracks import STEPS_PER_SECOND
 from sinew.sim.export.page.pack import Pack
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.trace import Trace
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.contract import LiveNode
 from sinew.sim.run.drawn import DrawRecorder
 from sinew.sim.run.live import LiveOutput, LiveProgram, needed_of, problem_of
 from sinew.sim.run.viewpoints import Viewpoints, viewport_of
+from sinew.sim.scene.keyed import curves_of
 from sinew.sim.scene.scene import NodeId
 
 VERSION = 1
@@ -130,6 +132,17 @@ class PageRecorder:
             for one, turn in zip(shown, turns, strict=True)
         )
         return held, [(place[one], place[other]) for one, other in pairs]
+
+    @property
+    def left_out(self) -> list[str]:
+        """What images have and the page does not."""
+        found = [
+            f"{node.name or node.id}: its depth of field is not in the page"
+            for node in self._scene.scene.of_kind(CameraSettings.kind)
+            if isinstance(node.settings, CameraSettings)
+            and (node.settings.aperture > 0.0 or curves_of(node, node.kind, "aperture"))
+        ]
+        return [*found, "lines wider than a pixel are not in the page"] if self._drawing.has_wide_lines else found
 
     @property
     def live(self) -> dict[NodeId, LiveNode]:

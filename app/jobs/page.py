@@ -93,7 +93,7 @@ def export_page(
     write_atomically(output, data)
     if read_page(output).scene != json.loads(json.dumps(made)):
         raise ExportError(f"{output}: the scene reads back differently")
-    print_warnings(output, lines)
+    print_warnings(output, [*recorder.left_out, *lines])
     for node, why in forms.items():
         print_line(f"{output}: {shown.node(node).name or node}: {f'recorded, {why}' if why else 'live'}")
     what = "endless" if made["endless"] else f"{made['length'] / STEPS_PER_SECOND:g} s"
