@@ -9,6 +9,8 @@ import pytest
 
 import sinew
 from sinew import resources
+from sinew.sim.kinds.cloth.settings import ClothSolving
+from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.maths.arrays import Float32
 from tests.browser.driver import Chromium, Firefox
 
@@ -153,6 +155,9 @@ def test_samples(name: str, chrome: Chromium, fox: Firefox, tmp_path: Path) -> N
     project, page = resources.path(f"projects/{name}.sinew"), tmp_path / "page.html"
     with sinew.open(project) as one:
         one.export(page, range(61), options={"sliders": "none"})
+        # Firefox limits indices of arrays in these kernels, so that loops are not unrolled and sums round otherwise.
+        rounded = {node.id for node in one.document.scene.nodes if isinstance(node.settings, HairSettings)
+                   or getattr(node.settings, "solver", None) is ClothSolving.LINES}  # fmt: skip
     print(f"{name}: {page.stat().st_size / 1e3:.0f} kB")
     opened(chrome, page)
     if not chrome.run("!!page.runner"):
@@ -163,5 +168,7 @@ def test_samples(name: str, chrome: Chromium, fox: Firefox, tmp_path: Path) -> N
         found = simulated(browser, STEPS)
         for key, each in rms(found, expected).items():
             print(f"{browser.name}: {key}: {np.nanmax(np.abs(found[key] - expected[key])):.2g} m")
+            if browser is fox and key.split("/")[0] not in rounded:
+                assert np.array_equal(found[key], expected[key]), key
             # Births take sines of other implementations; beyond that, what moves with rounding moves by chaos.
             assert each <= 1e-3 + 3.0 * rms(other, expected)[key], (browser.name, key)
