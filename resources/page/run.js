@@ -42,10 +42,9 @@ class Buffers {
     gl.bindBuffer(gl.COPY_WRITE_BUFFER, null);
   }
 
-  // `bytes` lie at the start of their ArrayBuffer.
   write(i, offset, bytes) {
     const gl = this.gl, one = this.all[i];
-    patch(bytes, offset, one.patches);
+    if (one.patches.size) patch(bytes = bytes.slice(), offset, one.patches);
     gl.bindBuffer(gl.COPY_WRITE_BUFFER, one.name);
     gl.bufferSubData(gl.COPY_WRITE_BUFFER, offset, bytes);
     gl.bindBuffer(gl.COPY_WRITE_BUFFER, null);

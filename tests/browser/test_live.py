@@ -157,6 +157,20 @@ def test_a_hand_holds_a_particle(chrome: Chromium, sheet: tuple[Path, Path]) -> 
 
 
 @pytest.mark.campaign
+def test_a_slider_of_inputs_moves_back(chrome: Chromium, tmp_path: Path) -> None:
+    project, page = resources.path("projects/sparks.sinew"), tmp_path / "page.html"
+    with sinew.open(project) as one:
+        one.export(page, range(41), options={"sliders": "Sparks.gravity.y"})
+    opened(chrome, page)
+    first = simulated(chrome, (40,))
+    start = chrome.run("page.runner.sliders[0].start")
+    chrome.run("page.runner.set(0, 5)")
+    assert np.nanmax(np.abs(simulated(chrome, (40,))["sparks/40"] - first["sparks/40"])) > 0.1
+    chrome.run(f"page.runner.set(0, {start})")
+    assert np.array_equal(simulated(chrome, (40,))["sparks/40"], first["sparks/40"], equal_nan=True)
+
+
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples(name: str, chrome: Chromium, fox: Firefox, tmp_path: Path) -> None:
     project, page = resources.path(f"projects/{name}.sinew"), tmp_path / "page.html"
