@@ -37,12 +37,11 @@ WIDEST = 1e4
 """Ranges beyond this one are bounds of numbers, not of a slider."""
 
 CHANGES_NOTHING = "it changes nothing here"
-NO_RANGE = "the engine refuses all other values, or they need other programs"
 
 EFFECT = 6
 """Steps after which a setting must have moved something."""
 
-WORDS_MAX = 4096
+WORDS_MAX = 1 << 15
 SIZE_MAX = 1 << 22
 """Words of buffers that a slider may change, and bytes of a buffer that is looked at."""
 
@@ -92,6 +91,7 @@ class Slider:
     lo: float
     hi: float
     is_log: bool
+    refused: str = CHANGES_NOTHING  # Why the engine does not take the last value that it refused
     changed: frozenset[Part] = frozenset()  # At its ends
     values: list[float] = field(default_factory=list)
     rows: list[Numbers] = field(default_factory=list)  # What changes, for each of the values
@@ -287,12 +287,12 @@ def slider_of(probe: Probe, setting: Setting, others: Sequence[Slider]) -> Slide
     slider = Slider(setting, start, lo, hi, is_log)
     slider.hi = _end_of(probe, slider, hi, others)
     slider.lo = _end_of(probe, slider, lo, others)
+    if not slider.hi - slider.lo > 1e-6 * (hi - lo):
+        raise SliderError(slider.refused)
     ends = [probe.numbers({setting: end}, is_same_step=True) for end in (slider.hi, slider.lo)]
     slider.changed = frozenset().union(*ends)  # Other numbers vary with time
     if not slider.changed or not any(probe.has_effect({setting: end}) for end in (slider.hi, slider.lo)):
         raise SliderError(CHANGES_NOTHING)
-    if not slider.hi - slider.lo > 1e-6 * (hi - lo):
-        raise SliderError(NO_RANGE)
     for count in ROWS:
         slider.values = slider.spread(count)
         tried = [probe.numbers({setting: value}) for value in slider.values]
@@ -322,7 +322,8 @@ def _end_of(probe: Probe, slider: Slider, wanted: float, others: Sequence[Slider
             for values in ends:
                 probe.refuse(values | {slider.setting: value})
             probe.numbers({slider.setting: value})
-        except (SliderError, ParamError):
+        except (SliderError, ParamError) as error:
+            slider.refused = str(error)
             return False
         return True
 
