@@ -37,6 +37,7 @@ WIDEST = 1e4
 """Ranges beyond this one are bounds of numbers, not of a slider."""
 
 CHANGES_NOTHING = "it changes nothing here"
+OTHER_PROGRAMS = "other values need other programs"
 
 EFFECT = 6
 """Steps after which a setting must have moved something."""
@@ -182,7 +183,7 @@ class Probe:
             if not is_same_step:
                 return self.numbers(values, is_same_step=True)
             self.restart()
-            raise SliderError("other values need other programs")
+            raise SliderError(OTHER_PROGRAMS)
         return self._compared(found, words, is_same_step=is_same_step)
 
     def has_effect(self, values: Mapping[Setting, float]) -> bool:
