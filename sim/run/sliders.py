@@ -436,7 +436,7 @@ def _slider(probe: Probe, program: LiveProgram, slider: Slider, pack: Pack) -> d
 
 
 def _passes(probe: Probe, program: LiveProgram, place: Place, uniform: int) -> list[int]:
-    """Returns passes of a place; the last one of a program in a step stands for those of steps that have more."""
+    """Returns passes of a place; the last one of a program stands for others of steps that make more."""
     before = probe.base[place][uniform]
     places = [place]
     if (place[0], place[1] + 1) not in probe.base:
