@@ -465,9 +465,11 @@ def _hand(
     probe: Probe, program: LiveProgram, found: Mapping[Place, tuple[bytes, ...]], pack: Pack
 ) -> Iterator[dict[str, Any]]:
     for place, values in found.items():
-        for index, (value, before) in enumerate(zip(values, probe.base[place], strict=True)):
+        for index, (value, before) in enumerate(zip(values, probe.base.get(place, values), strict=True)):
+            if value == before:
+                continue
             passes = _passes(probe, program, place, index)
-            if value == before or not passes:
+            if not passes:
                 continue
             words = np.frombuffer(value, "<u4")
             floats = words.view(np.float32).tolist()
