@@ -474,7 +474,7 @@ def _on_simplex(gram: Float64, linear: Float64, start: Float64) -> Float64:
     """
     width = start.shape[1]
     size = np.maximum(np.trace(gram, axis1=1, axis2=2) / width, 1e-30)
-    costs, target = np.ascontiguousarray((gram.transpose(1, 2, 0) / size)), linear.T / size
+    costs, target = np.ascontiguousarray(gram.transpose(1, 2, 0) / size), linear.T / size
     costs[range(width), range(width)] += RIDGE
     found, rows, now = start.T.copy(), np.arange(len(start)), start.T.copy()
     free = now > 0.0
