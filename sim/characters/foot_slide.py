@@ -15,7 +15,7 @@ from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
 from sinew.sim.characters.contacts import FLOOR_PERCENTILE, contacts, spans_of
 from sinew.sim.characters.layers import mask_joints
 from sinew.sim.characters.playing import clip_of, parts_of
-from sinew.sim.characters.retarget import Body, RetargetError, ball, body_of
+from sinew.sim.characters.retarget import Body, RetargetError, ball, body_of, stands_of
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
@@ -158,24 +158,13 @@ def _source_spans(model: CharacterModel, name: str) -> list[list[tuple[float, fl
     if source is None:
         return None
     try:
-        body = body_of(source.model, source.edits)
+        return stands_of(source.clip, body_of(source.model, source.edits))
     except RetargetError:
         return None
-    spans = []
-    for path in _clip_paths(source.model, source.clip, body):
-        floor = float(np.percentile(path[:, body.up], FLOOR_PERCENTILE))
-        found = contacts(path, 1.0 / RATE, body.leg, body.up, floor)
-        spans.append([(first / RATE, last / RATE) for first, last in found])
-    return spans
 
 
 def clip_slides(model: CharacterModel, clip: Clip, body: Body) -> tuple[FootSlide, ...]:
     """Returns the slide of the left and the right foot in a clip."""
-    paths = _clip_paths(model, clip, body)
-    return tuple(slide_of(side, path, 1.0 / RATE, body.leg, body.up) for side, path in zip(SIDES, paths, strict=True))
-
-
-def _clip_paths(model: CharacterModel, clip: Clip, body: Body) -> list[Float64]:
     poses = evaluate_poses(model, clip, sample_times(0.0, clip.duration), interpolation=Interpolation.LINEAR)
     points = np.array([pose.model_from_joint[:, :3, 3] for pose in poses])
-    return [points[:, ball(body, side)] for side in SIDES]
+    return tuple(slide_of(side, points[:, ball(body, side)], 1.0 / RATE, body.leg, body.up) for side in SIDES)

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +20,10 @@ from sinew.sim.characters.foot_slide import (
     slide_of,
     source_stands,
 )
+from sinew.sim.characters.motions import animated_model
 from sinew.sim.characters.playing import pose_of
 from sinew.sim.characters.retarget import body_of
-from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.scene.strips import GROUP, Strip, StripMode
 
 HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
@@ -157,3 +159,19 @@ def test_layers_that_leave_the_feet_alone_do_not_decide_when_they_stand() -> Non
     assert (known(base, Strip(clip="walk", mode=StripMode.ADD)) == 1.0).all()
     assert np.isnan(known(base, Strip(clip="walk", mask=f"{GROUP}legs"))).all()
     assert np.isnan(known(Strip(clip="walk"))).all()
+
+
+def test_feet_that_a_transfer_has_planted_do_not_slide(tmp_path: Path) -> None:
+    model = load_model(HUMANOID)
+    assert model.skeleton is not None
+    names = tuple(f"x{joint}" for joint in range(model.skeleton.joint_count))
+    other = dataclasses.replace(model, skeleton=dataclasses.replace(model.skeleton, names=names))
+    path = tmp_path / "other.ezm"
+    edits = tuple((bone, names[joint]) for bone, joint in body_of(model).bones.items())
+    settings = ModelSettings(clip="other: wave", motions=(MotionFile(path=str(path), humanoid=edits),))
+    animated, faults = animated_model(model, settings, {path: other})
+    assert faults == []
+    assert [*animated.sources] == [f"other: {clip.name}" for clip in model.clips]
+    for foot in slides_of(animated, settings, 0.0, model.clip("wave").duration):
+        assert foot.contacts == 1
+        assert foot.longest_way < 1e-3
