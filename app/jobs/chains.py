@@ -23,7 +23,7 @@ from sinew.sim.characters.avatar import read_back
 from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderShape
 from sinew.sim.export.atomic_file import write_atomically
-from sinew.sim.export.formats import AVATAR_FORMATS
+from sinew.sim.export.formats import AVATAR_FORMATS, MODEL_WRITERS
 from sinew.sim.export.gltf import write_glb
 from sinew.sim.export.vrm.chains import add_chains
 from sinew.sim.export.vrm.file import GlbFile
@@ -63,7 +63,8 @@ class ChainedModel:
 
 def suffix_of_chains(source: Path) -> str:
     """Returns the extension of the new file of a model."""
-    return source.suffix.lower() if source.suffix.lower() in AVATAR_FORMATS.suffixes() else ".glb"
+    (gltf,) = (writer.suffixes[0] for writer in MODEL_WRITERS if writer.name == "glTF")
+    return source.suffix.lower() if source.suffix.lower() in AVATAR_FORMATS.suffixes() else gltf
 
 
 def write_chains(settings: ModelSettings, section: str, anchor: str, form: ChainForm, output: Path) -> ChainedModel:
