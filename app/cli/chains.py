@@ -30,7 +30,7 @@ class ChainsJob(Opening, frozen=True, kw_only=True):
     no_colliders: Annotated[bool, option("Fit no capsules to hips and legs.", at=WORDS)] = False
     model: Annotated[
         Path | None,
-        option("New model file: a VRM of a VRM, else glTF; without it named as the project.", "FILE", WORDS),
+        option("New model file, VRM or glTF; without it named as the project.", "FILE", WORDS),
     ] = None
     output: Annotated[
         Path, output(Formats(Format(name="Sinew project", suffixes=(PROJECT_SUFFIX,))), "Project with spring bones.")
