@@ -7,6 +7,7 @@ from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.kinds.springs.kind import settings_for
 from sinew.sim.kinds.springs.names import proposed_roots
+from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.memo import Memo
 from sinew.sim.printable import counted
 from sinew.sim.scene.scene import Attachment, Node
@@ -26,10 +27,10 @@ class SpringPanel(Panel):
         if system is None or system.missing_text:
             return system.missing_text if system is not None else ""
         loaded, settings = self._context.store.loaded(node.attachment.node), node.settings
-        if loaded is None or not settings.from_file or settings.gravity_factor == 1.0:
+        if loaded is None or not isinstance(settings, SpringBoneSettings) or settings.gravity_factor == 1.0:
             return ""
         joints = [joint for spring in loaded.model.rig.springs for joint in spring.joints]
-        if any(any(joint.gravity) for joint in joints):
+        if not settings.from_file or any(any(joint.gravity) for joint in joints):
             return ""
         return "The gravity of the file is 0, which no factor changes. Without Use the file's it can be set."
 
