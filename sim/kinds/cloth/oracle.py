@@ -82,7 +82,7 @@ def collided(
     """Returns positions and velocities (P, 3) after contact: with colliders that yield, then with the firm ones.
 
     Args:
-        before: Velocities that gravity and fields alone would have given the particles [m/s], shape (P, 3).
+        before: Velocities that gravity, fields and pins that pull would have given the particles [m/s], shape (P, 3).
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
         acceleration: What acts on the particles [m/s²].
