@@ -28,7 +28,11 @@ class PoseSnapshot:
         if self.pose is other.pose and self.world_from_model is other.world_from_model:
             return True
         joints = np.array_equal(self.pose.model_from_joint, other.pose.model_from_joint)
-        return joints and self.pose.same_shape(other.pose) and np.array_equal(self.world_from_model, other.world_from_model)
+        return (
+            joints
+            and self.pose.same_shape(other.pose)
+            and np.array_equal(self.world_from_model, other.world_from_model)
+        )
 
 
 def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:

@@ -69,9 +69,9 @@ def run(
     gravity = constants_of(settings).gravity
     lines = MappedLines(heavy, settings, values, pulled, kept) if settings.has_lines else None
     for step in range(steps):
+        acting = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders)
         if lines is not None:
-            actions = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders)
-            particles = lines.step(particles, actions, time=step * settings.step_time)
+            particles = lines.step(particles, acting, time=step * settings.step_time)
             continue
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):
@@ -79,8 +79,8 @@ def run(
             moved, h = pulled(free), settings.substep_time
             fallen = particles.velocities + h * gravity + (moved.positions - free.positions) / h
             hit = collided(
-                model, settings, fallen, moved, colliders, (substep + 1) / settings.substeps,
-                values.get(ClothMap.FRICTION, 1.0), float(np.linalg.norm(gravity)),
+                model, settings, Particles(particles.positions, fallen), moved, acting,
+                (substep + 1) / settings.substeps, values.get(ClothMap.FRICTION, 1.0), float(np.linalg.norm(gravity)),
             )  # fmt: skip
             held = (weights >= 1.0)[:, None]
             particles = kept(

@@ -181,9 +181,8 @@ class LineOracle:
             moved = self.pull(moved)
             fallen = fallen + (moved.positions - places) / h
         pressing = float(np.linalg.norm(self.constants.gravity))
-        hit, hit_velocities = collided(
-            model, settings, fallen, moved, actions.colliders, fraction, self.friction, pressing
-        )
+        start = ClothParticles(before, fallen)
+        hit, hit_velocities = collided(model, settings, start, moved, actions, fraction, self.friction, pressing)
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:
