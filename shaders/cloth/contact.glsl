@@ -1,8 +1,8 @@
 // Contact of a particle with all colliders: those that yield, then planes that do not turn, ellipsoids, others, and skins.
 // Inputs: colliders as packed by sim/colliders/pack.py in the order planes, ellipsoids, others, yielding ones; lists of
-// skin/near.glsl; where the particle was at the start of the substep, with the velocity that gravity, fields and pins that
-// pull would have given it; the moment as a fraction of the step, the substep [s]; world space, metres. Outputs: corrected
-// position and velocity.
+// skin/near.glsl; where the particle was at the start of the substep, with the velocity that gravity and fields alone would
+// have given it; the moment as a fraction of the step, the substep [s]; world space, metres. Outputs: corrected position
+// and velocity.
 // PLANES, OVALS and YIELDING are the numbers of three groups; those of the others that are near are searched for. Software
 // drivers run every branch, so that a few colliders of known shapes are faster without a search and the other shapes.
 // YIELDING_SKIN: parts of skins yield, where a firm part faces them within twice the distance that the particle keeps.

@@ -58,12 +58,11 @@ void run(int id) {
     moved.velocity += inverse_mass * impulse;
     moved.position += inverse_mass * (u_substep * impulse + shift);
 #endif
-    vec3 pulled = vec3(0.0);
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);
     MovingTarget target = moving_target(id);
     if (target.exists > 0.0) {
-        pulled = attract(target, map.x, moved.position, moved.velocity);
+        attract(target, map.x, moved.position, moved.velocity);
     }
 #endif
 #ifdef COLLIDERS
@@ -75,8 +74,8 @@ void run(int id) {
     pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * texelFetch(u_fields, 2 * id).xyz;
 #endif
     resting_acceleration = length(pressing);
-    vec3 speed = texelFetch(u_state, 2 * id + 1).xyz + u_substep * pressing + pulled / u_substep;
-    collide(id, Particle(first.xyz, speed), moved, u_progress.y, u_clearance, u_substep);
+    Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz + u_substep * pressing);
+    collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif
     if (point.w == 0.0) {
         moved = solved;

@@ -21,12 +21,10 @@ MovingTarget moving_target(int id) {
     return MovingTarget(now - u_substep * velocity, now, velocity, last.w);
 }
 
-// Moves a particle a part of the way to its target, in place and velocity; returns the way [m].
-vec3 attract(MovingTarget target, float share, inout vec3 position, inout vec3 velocity) {
-    vec3 way = share * (target.position - position);
-    position += way;
+// Moves a particle a part of the way to its target, in place and velocity.
+void attract(MovingTarget target, float share, inout vec3 position, inout vec3 velocity) {
+    position += share * (target.position - position);
     velocity += share * (target.velocity - velocity);
-    return way;
 }
 
 const float PULL = 4.0;            // speed of particles that are farther away when their map is painted [m/s]

@@ -131,11 +131,10 @@ void run(int id) {
     moved.velocity += inverse_mass * impulse;
     moved.position += inverse_mass * (u_substep * impulse + shift);
 #endif
-    vec3 pulled = vec3(0.0);
 #ifdef PIN_MAPS
     MovingTarget target = moving_target(id);
     if (target.exists > 0.0) {
-        pulled = attract(target, map.x, moved.position, moved.velocity);
+        attract(target, map.x, moved.position, moved.velocity);
     }
 #endif
 #ifdef COLLIDERS
@@ -147,8 +146,7 @@ void run(int id) {
     pressing += (u_progress.y < u_kick.y ? u_kick.x / u_substep : 0.0) * pushed.xyz;
 #endif
     resting_acceleration = length(pressing);
-    vec3 speed = own.velocity + u_substep * pressing + pulled / u_substep;
-    collide(id, Particle(here, speed), moved, u_progress.y, u_clearance, u_substep);
+    collide(id, Particle(here, own.velocity + u_substep * pressing), moved, u_progress.y, u_clearance, u_substep);
 #endif
     if (held) {
         moved = solved;

@@ -75,9 +75,8 @@ def run(
             continue
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):
-            free = _free(heavy, settings, particles, gusts)
-            moved, h = pulled(free), settings.substep_time
-            fallen = particles.velocities + h * gravity + (moved.positions - free.positions) / h
+            moved, h = pulled(_free(heavy, settings, particles, gusts)), settings.substep_time
+            fallen = particles.velocities + h * gravity
             hit = collided(
                 model, settings, Particles(particles.positions, fallen), moved, acting,
                 (substep + 1) / settings.substeps, values.get(ClothMap.FRICTION, 1.0), float(np.linalg.norm(gravity)),

@@ -179,7 +179,6 @@ class LineOracle:
         moved, fallen = ClothParticles(places, velocities), particles.velocities + h * self.constants.gravity
         if self.pull is not None and not adds_load:
             moved = self.pull(moved)
-            fallen = fallen + (moved.positions - places) / h
         pressing = float(np.linalg.norm(self.constants.gravity))
         start = ClothParticles(before, fallen)
         hit, hit_velocities = collided(model, settings, start, moved, actions, fraction, self.friction, pressing)

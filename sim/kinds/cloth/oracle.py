@@ -94,8 +94,8 @@ def collided(
     """Returns positions and velocities (P, 3) after contact: with colliders that yield, then with the firm ones.
 
     Args:
-        before: At the start of the substep, with the velocities that gravity, fields and pins that pull alone would
-            have given the particles in it.
+        before: At the start of the substep, with the velocities that gravity and fields alone would have given the
+            particles in it.
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
         acceleration: What acts on the particles [m/s²].
