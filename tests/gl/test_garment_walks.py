@@ -9,10 +9,10 @@ from sinew.sim.gl.errors import GLError
 from tests.garment_walks import CASES, STRAIN, walked
 
 KNOWN = {
-    ("soldier", "skirt"): "his hand swings over the belt, which is held",
-    ("soldier", "cape"): "the straps of his pack move over the top edge",
-    ("godette", "dress"): "the straps of her backpack lie over the dress",
-    ("kenney", "cape"): "his hand swings through the cape",
+    ("soldier", "skirt"): "his hand swings over the belt, which is held, and his bag against it",
+    ("soldier", "dress"): "his arms press it against the pack, the bags and the grenades, which move",
+    ("godette", "dress"): "the straps of her backpack lie over the dress: amber with the most substeps",
+    ("rigged", "skirt"): "his skin of 256 triangles has no waist: amber with the most substeps",
     ("clothsim", "skirt"): "its own skirt has two sides, between which the cloth is caught",
 }
 """Cases beyond the bounds, with their cause."""
