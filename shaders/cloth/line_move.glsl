@@ -1,13 +1,13 @@
-// Solves what is left of a family of lines between segments, and moves the points of one segment by the impulses.
-// Inputs: state, points of a substep in ORDER, edges of cloth/line_sweep.glsl. Outputs: the points in the order of the
-// family; with IMPULSES instead the impulses of the edges; with LOAD the loads of the particles, four in a texel: the
-// transverse stiffness of taut edges, which limits the substep, as a part of the limit.
+// Moves the points of one segment of a family of lines by the impulses of its edges.
+// Inputs: state, points of a substep in ORDER, edges of cloth/line_sweep.glsl and cloth/line_joints.glsl. Outputs: the points
+// in the order of the family; with IMPULSES instead the impulses of the edges; with LOAD the loads of the particles, four in a
+// texel: the transverse stiffness of taut edges, which limits the substep, as a part of the limit.
 // Reference: M. Tournier et al. 2015, "Stable constrained dynamics", for the geometric stiffness.
 
 #include "cloth/line_segment.glsl"
 
 uniform samplerBuffer u_rows;
-uniform vec2 u_reach;              // segments before and after that matter, 0
+uniform samplerBuffer u_joints;    // impulses of the last edges of the segments
 #ifdef LOAD
 uniform samplerBuffer u_sums;      // loads so far, in ORDER
 #endif
@@ -22,33 +22,16 @@ vec4 push_between(Point first, Point second, float impulse, float former) {
     return vec4(impulse * along, max(-impulse, 0.0) / reach);
 }
 
-// Impulse of the last edge of a segment, and what it changes with that of the segment before and after.
-vec3 joint(Segment segment, int number) {
-    int at = segment.first + SEGMENT * (clamp(number, 0, segment.count - 1) - segment.number);
-    vec3 own = texelFetch(u_rows, at + SEGMENT - 1).xyz;
-    vec3 next = number < segment.count - 1 ? texelFetch(u_rows, at + SEGMENT).xyz : vec3(0.0);
-    float inverse = number >= 0 && number < segment.count ? 1.0 / (1.0 - own.z * next.y) : 0.0;
-    return vec3(own.x + own.z * next.x, own.y, own.z * next.z) * inverse;
-}
-
 void run(int id) {
     Segment segment = segment_of(id);
-    int number = segment.number;
-    vec2 before = vec2(0.0);
-    vec2 after = vec2(0.0);
-    for (int i = int(u_reach.x); i > 0; --i) {
-        vec3 left = joint(segment, number - i);
-        vec3 right = joint(segment, number + i);
-        before = vec2(left.x + left.y * before.x, left.z) / (1.0 - left.y * before.y);
-        after = vec2(right.x + right.z * after.x, right.y) / (1.0 - right.z * after.y);
-    }
-    vec3 own = joint(segment, number);
-    float to_next = (own.x + own.y * before.x + own.z * after.x) / (1.0 - own.y * before.y - own.z * after.y);
-    float from_last = before.x + before.y * to_next;
+    int joint = JOINTS * blocks_of_a_line() * segment.line + segment.number;
+    float to_next = texelFetch(u_joints, joint / 4)[joint % 4];
+    int last = max(joint - 1, 0);
+    float from_last = segment.number > 0 ? texelFetch(u_joints, last / 4)[last % 4] : 0.0;
 #ifdef IMPULSES
     vec4 rows[SEGMENT];
     for (int i = 0; i < SEGMENT; ++i) {
-        vec4 row = texelFetch(u_rows, segment.first + i);
+        vec4 row = texelFetch(u_rows, SEGMENT * id + i);
         rows[i] = vec4(i < SEGMENT - 1 ? row.x + row.y * from_last + row.z * to_next : to_next, 0.0, 0.0, 0.0);
     }
 #include "cloth/line_rows.glsl"
@@ -58,7 +41,7 @@ void run(int id) {
     Point there = point_in(cell);
     vec4 pull = vec4(0.0);
     if (thread_in(former).y > 0.0) {
-        pull = push_between(point_in(former), there, from_last, texelFetch(u_rows, max(segment.first - 1, 0)).w);
+        pull = push_between(point_in(former), there, from_last, texelFetch(u_rows, max(SEGMENT * id - 1, 0)).w);
     }
 #ifdef LOAD
     vec4 loads[SEGMENT / 4];
@@ -69,7 +52,7 @@ void run(int id) {
         Point here = there;
         CELL next = moved_along(cell, 1);
         there = point_in(next);
-        vec4 row = texelFetch(u_rows, segment.first + i);
+        vec4 row = texelFetch(u_rows, SEGMENT * id + i);
         float impulse = i < SEGMENT - 1 ? row.x + row.y * from_last + row.z * to_next : to_next;
         vec4 push = thread_in(cell).y > 0.0 ? push_between(here, there, impulse, row.w) : vec4(0.0);
 #ifdef LOAD

@@ -13,11 +13,20 @@ uniform float u_compliance;        // 1 / (stiffness for a factor of 1, times th
 uniform float u_rate;              // damping over stiffness over the substep
 #endif
 
+#define JOINTS 16                  // segments whose last edges cloth/line_joints.glsl solves together
+
+uniform vec2 u_reach;              // segments before and after others that matter; segments of a mesh that hold edges
+
 struct Segment {
-    int first;                     // record of its first point
+    int line;
     int number;                    // in its line
-    int count;                     // segments of a line
 };
+
+int segments_of_a_line();
+
+int blocks_of_a_line() {
+    return (segments_of_a_line() + JOINTS - 1) / JOINTS;
+}
 
 #ifdef GRID
 uniform float u_border;            // part of the stiffness that lines along the border have
@@ -36,12 +45,12 @@ int segments_of_a_line() {
 Segment segment_of(int id) {
     int count = segments_of_a_line();
     int line = int((float(id) + 0.5) / float(count));
-    return Segment(SEGMENT * id, id - line * count, count);
+    return Segment(line, id - line * count);
 }
 
 ivec2 first_cell(int id) {
     Segment segment = segment_of(id);
-    int line = int((float(id) + 0.5) / float(segment.count));
+    int line = segment.line;
     int place = SEGMENT * segment.number;
 #if FAMILY == 0
     return ivec2(wrapped(line + place), place);
@@ -108,10 +117,15 @@ vec2 thread_in(ivec2 cell) {
 #else
 uniform samplerBuffer u_places;    // particle, its place in ORDER, rest length [m] and factor of the edge to the next place
 
+
 #define CELL int
 
+int segments_of_a_line() {
+    return int(u_reach.y);
+}
+
 Segment segment_of(int id) {
-    return Segment(SEGMENT * id, id, textureSize(u_places) / SEGMENT);
+    return Segment(0, id);
 }
 
 int first_cell(int id) {

@@ -44,6 +44,9 @@ ROWS = {size: record(f"ClothRows{size}", **{f"row_{i}": (4, "f4") for i in range
 LOADS = {size: record(f"ClothLoads{size}", **{f"load_{i}": (4, "f4") for i in range(size // 4)}) for size in SEGMENTS}
 ROW = record("ClothRow", row=(4, "f4"))
 """An edge of a line, see shaders/cloth/line_sweep.glsl; or its impulse and zeros."""
+JOINTS = 16
+JOINT_ROW = record("ClothJoints", **{f"joints_{i}": (4, "f4") for i in range(JOINTS // 4)})
+"""Impulses of the last edges of `JOINTS` segments, see shaders/cloth/line_joints.glsl."""
 LOAD = record("ClothLoad", load=(4, "f4"))
 """Largest error of the edges of a particle or 0, zeros, the square of the substep over the longest one for its load."""
 

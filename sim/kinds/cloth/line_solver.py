@@ -25,6 +25,8 @@ from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import (
     CLOTH_STATE,
+    JOINT_ROW,
+    JOINTS,
     LOAD,
     LOADS,
     LONG,
@@ -98,6 +100,10 @@ class _Family:
     factor: float  # Largest factor of an edge
     order: int  # Of the points that it leaves, see shaders/cloth/line_layout.glsl
     count: int  # Segments, padded
+    swept: int  # Of these the first, which hold all edges, padded
+    joined: int  # Records of joints, padded
+    blocks: int  # Those of a line, or of all lines of a mesh
+    segments: int  # Of a line, or of all lines of a mesh
     defines: dict[str, object]
     uniforms: dict[str, object] = field(default_factory=dict)
     tables: dict[str, TexelBuffer] = field(default_factory=dict)
@@ -143,6 +149,7 @@ class LineSolver(Owner):
         count = max([self._padded, *(self._segment * family.count for family in self._families)])
         self._points = [self._texels(POINT, "points", count) for _ in range(3)]
         self._rows = self._texels(ROW, "rows", count)
+        self._joints = self._texels(JOINT_ROW, "joints", max(family.joined for family in self._families))
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
         self._impulses: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
@@ -358,7 +365,7 @@ class LineSolver(Owner):
     # --- passes between prediction and contacts ---------------------------------------------------------
 
     def _between(self, state: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False) -> list[Pass]:
-        """Bending, then two passes for each family: the edges of each segment, then what is left between them."""
+        """Bending, then three passes for each family: the edges of each segment, those between segments, the points."""
         settings, passes, here = self._settings, list[Pass](), self._points[0]
         assert settings is not None
         grid, scale = self._model.grid, settings.bend_stiffness * settings.substep_time**2
@@ -376,25 +383,25 @@ class LineSolver(Owner):
             here = target
         rows, loads = self._rows, self._loads[0]
         kernels = self._line_kernels(self._constants, settings, is_loaded=is_loaded, is_measured=is_measured)
-        for number, (family, sweep, move, other) in enumerate(kernels):
+        for number, (family, sweep, joint, move, other) in enumerate(kernels):
             reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
-            passes.append(Pass(sweep, (rows.buffer,), family.count, reads))
-            # One more, so that both sides of a joint know the same impulse to the digits of a float
-            joints = 1 - -(2 ** self._level_count(family, settings)) // self._segment
-            beyond = 0 if grid is not None else 1  # lines of a mesh begin anywhere
-            reach = "u_reach", (float(min(joints, family.longest // self._segment + beyond)), 0.0)
-            reads = {**reads, "u_rows": rows}
+            passes.append(Pass(sweep, (rows.buffer,), family.swept, reads))
+            reads = {**reads, "u_rows": rows, "u_joints": self._joints}
+            # No other segments matter if all joints of a line are in one record
+            beyond = 1 - -(2 ** self._level_count(family, settings)) // self._segment if family.blocks > 1 else 0
+            reach = "u_reach", (float(min(beyond, family.longest // self._segment + 1)), float(family.segments))
+            passes.append(Pass(joint, (self._joints.buffer,), family.joined, {"u_rows": rows}, reach))
             if is_loaded:
                 known, loads = loads, self._loads[2] if loads is self._loads[1] else self._loads[1]
-                passes.append(Pass(other, (loads.buffer,), family.count, {**reads, "u_sums": known}, reach))
+                passes.append(Pass(other, (loads.buffer,), family.count, {**reads, "u_sums": known}))
             if is_measured:
                 if number == len(self._impulses):
                     self._impulses.append(self._texels(ROW, "impulses", self._segment * family.count))
-                passes.append(Pass(other, (self._impulses[number].buffer,), family.count, reads, reach))
-            for kernel in (sweep, move, other):
+                passes.append(Pass(other, (self._impulses[number].buffer,), family.count, reads))
+            for kernel in (sweep, joint, move, other):
                 self._set(kernel, self._values_of(family))
             target = self._other(here)
-            passes.append(Pass(move, (target.buffer,), family.count, reads, reach))
+            passes.append(Pass(move, (target.buffer,), family.count, reads))
             here = target
         if is_loaded and kernels:
             family = kernels[-1][0]
@@ -409,8 +416,8 @@ class LineSolver(Owner):
 
     def _line_kernels(
         self, constants: ClothConstants, settings: ClothSettings, *, is_loaded: bool = False, is_measured: bool = False
-    ) -> list[tuple[_Family, Kernel, Kernel, Kernel]]:
-        """Families with their kernels: both passes, and the one that also finds loads or impulses."""
+    ) -> list[tuple[_Family, Kernel, Kernel, Kernel, Kernel]]:
+        """Families with their kernels: the three passes, and the one that also finds loads or impulses."""
         extra: dict[str, object] = {"DAMPED": True} if constants.damping.any() else {}
         if "SPRING_MAPS" in step_features(self._tables, constants, settings, ClothInputs()):
             extra |= {"SPRING_MAPS": True}
@@ -421,12 +428,13 @@ class LineSolver(Owner):
         for family in self._used(constants):
             defines = self._family_defines(family, order) | extra
             sweep = self._kernel("line_sweep", ROWS[size], defines)
+            joint = self._kernel("line_joints", JOINT_ROW, defines)
             move = other = self._kernel("line_move", POINTS[size], defines)
             if is_loaded:
                 other = self._kernel("line_move", LOADS[size], defines | {"LOAD": True})
             elif is_measured:
                 other = self._kernel("line_move", ROWS[size], defines | {"IMPULSES": True})
-            made.append((family, sweep, move, other))
+            made.append((family, sweep, joint, move, other))
             order = family.order
         return made
 
@@ -485,17 +493,22 @@ class LineSolver(Owner):
             }
             kind = SpringKind.SHEAR if name == "diagonal" else SpringKind.STRUCTURAL
             lines, length = (grid.rows, grid.columns) if number == ROW_ORDER else (grid.columns, grid.rows)
-            count = padded_count(lines * -(-length // self._segment))
-            made.append(_Family(kind, longest, factors[name], number, count, {"FAMILY": number}, uniforms))
+            segments = -(-length // self._segment)
+            count, blocks = padded_count(lines * segments), -(-segments // JOINTS)
+            sizes = count, count, padded_count(lines * blocks), blocks, segments
+            made.append(_Family(kind, longest, factors[name], number, *sizes, {"FAMILY": number}, uniforms))
         return made
 
     def _mesh_families(self) -> list[_Family]:
         """Of paths behind each other, and the particles that are on none."""
-        count = padded_count(-(-self._model.particle_count // self._segment))
-        return [
-            _Family(SpringKind.STRUCTURAL, one.longest, float(one.factors.max()), 0, count, {}, tables=tables)
-            for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
-        ]
+        made, count = [], padded_count(-(-self._model.particle_count // self._segment))
+        for one, tables in zip(self._mesh, self._mesh_tables, strict=True):
+            segments = -(-len(one.particles) // self._segment)
+            blocks = -(-segments // JOINTS)
+            sizes = count, padded_count(segments), padded_count(blocks), blocks, segments
+            factor = float(one.factors.max())
+            made.append(_Family(SpringKind.STRUCTURAL, one.longest, factor, 0, *sizes, {}, tables=tables))
+        return made
 
     def _family_tables(self) -> list[dict[str, TexelBuffer]]:
         context, made = self._library.context, []
