@@ -3,14 +3,14 @@
 
 #include "cloth/line_segment.glsl"
 
-uniform samplerBuffer u_rows;
+uniform samplerBuffer u_rows;      // first and last edge of each segment
 
 // Impulse of the last edge of a segment, and what it changes with that of the segment before and after.
 vec3 joint(int line, int number) {
     int count = segments_of_a_line();
-    int at = SEGMENT * (line * count + clamp(number, 0, count - 1));
-    vec3 own = texelFetch(u_rows, at + SEGMENT - 1).xyz;
-    vec3 next = number < count - 1 ? texelFetch(u_rows, at + SEGMENT).xyz : vec3(0.0);
+    int at = 2 * (line * count + clamp(number, 0, count - 1));
+    vec3 own = texelFetch(u_rows, at + 1).xyz;
+    vec3 next = number < count - 1 ? texelFetch(u_rows, at + 2).xyz : vec3(0.0);
     float inverse = number >= 0 && number < count ? 1.0 / (1.0 - own.z * next.y) : 0.0;
     return vec3(own.x + own.z * next.x, own.y, own.z * next.z) * inverse;
 }
@@ -45,6 +45,8 @@ void run(int id) {
     }
     o_joints_0 = impulses[0];
     o_joints_1 = impulses[1];
+#if JOINTS > 8
     o_joints_2 = impulses[2];
     o_joints_3 = impulses[3];
+#endif
 }

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sinew.sim.colliders.pack import ANY_ORDER
 from sinew.sim.colliders.skin import NearTriangles, SkinSurface, parts_of
 from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -24,8 +25,9 @@ from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import (
+    AIM,
     CLOTH_STATE,
-    JOINT_ROW,
+    ENDS,
     JOINTS,
     LOAD,
     LOADS,
@@ -33,8 +35,6 @@ from sinew.sim.kinds.cloth.buffers import (
     PIN,
     POINT,
     POINTS,
-    ROW,
-    ROWS,
     SEGMENTS,
     ClothTables,
 )
@@ -101,8 +101,8 @@ class _Family:
     order: int  # Of the points that it leaves, see shaders/cloth/line_layout.glsl
     count: int  # Segments, padded
     swept: int  # Of these the first, which hold all edges, padded
+    together: int  # Segments in a record of joints
     joined: int  # Records of joints, padded
-    blocks: int  # Those of a line, or of all lines of a mesh
     segments: int  # Of a line, or of all lines of a mesh
     defines: dict[str, object]
     uniforms: dict[str, object] = field(default_factory=dict)
@@ -145,11 +145,12 @@ class LineSolver(Owner):
         self._mesh = [] if grid is not None else mesh_families(self._threads, model.positions)
         self._mesh_tables = self._family_tables()
         self._families = self._grid_families() if grid is not None else self._mesh_families()
-        self._row_count = 0 if grid is None else self._families[ROW_ORDER].count
+        self._bent = self._padded if grid is None else self._families[ROW_ORDER].count
         count = max([self._padded, *(self._segment * family.count for family in self._families)])
         self._points = [self._texels(POINT, "points", count) for _ in range(3)]
-        self._rows = self._texels(ROW, "rows", count)
-        self._joints = self._texels(JOINT_ROW, "joints", max(family.joined for family in self._families))
+        self._aims = None if grid is not None else self._texels(AIM, "aims")
+        self._rows = self._texels(ENDS, "ends", max(family.swept for family in self._families))
+        self._joints = self._texels(JOINTS[SEGMENTS[1]], "joints", max(family.joined for family in self._families))
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
         self._impulses: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
@@ -376,19 +377,23 @@ class LineSolver(Owner):
             reads: dict[str, BufferTexture] = {
                 **self._entries, "u_state": state, "u_flat": self._points[0], "u_points": here,
             }  # fmt: skip
+            targets: tuple[Buffer, ...] = (target.buffer,)
             if self._tables.maps is not None:
                 reads["u_maps"] = self._tables.maps
-            count = self._row_count or self._padded
-            passes.append(Pass(bend, (target.buffer,), count, reads, ("u_relax", (relax, 0.0))))
+            if self._aims is not None and number:
+                reads["u_aims"] = self._aims
+            elif self._aims is not None:
+                targets = target.buffer, self._aims.buffer
+            passes.append(Pass(bend, targets, self._bent, reads, ("u_relax", (relax, 0.0))))
             here = target
         rows, loads = self._rows, self._loads[0]
         kernels = self._line_kernels(self._constants, settings, is_loaded=is_loaded, is_measured=is_measured)
         for number, (family, sweep, joint, move, other) in enumerate(kernels):
             reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
             passes.append(Pass(sweep, (rows.buffer,), family.swept, reads))
-            reads = {**reads, "u_rows": rows, "u_joints": self._joints}
+            reads = {**reads, "u_joints": self._joints}
             # No other segments matter if all joints of a line are in one record
-            beyond = 1 - -(2 ** self._level_count(family, settings)) // self._segment if family.blocks > 1 else 0
+            beyond = 1 - -(2 ** self._level_count(family, settings)) // self._segment if family.segments > family.together else 0
             reach = "u_reach", (float(min(beyond, family.longest // self._segment + 1)), float(family.segments))
             passes.append(Pass(joint, (self._joints.buffer,), family.joined, {"u_rows": rows}, reach))
             if is_loaded:
@@ -396,7 +401,7 @@ class LineSolver(Owner):
                 passes.append(Pass(other, (loads.buffer,), family.count, {**reads, "u_sums": known}))
             if is_measured:
                 if number == len(self._impulses):
-                    self._impulses.append(self._texels(ROW, "impulses", self._segment * family.count))
+                    self._impulses.append(self._texels(POINT, "impulses", self._segment * family.count))
                 passes.append(Pass(other, (self._impulses[number].buffer,), family.count, reads))
             for kernel in (sweep, joint, move, other):
                 self._set(kernel, self._values_of(family))
@@ -427,19 +432,19 @@ class LineSolver(Owner):
                 self._bend_kernel(settings, is_first=is_first)
         for family in self._used(constants):
             defines = self._family_defines(family, order) | extra
-            sweep = self._kernel("line_sweep", ROWS[size], defines)
-            joint = self._kernel("line_joints", JOINT_ROW, defines)
+            sweep = self._kernel("line_sweep", ENDS, defines)
+            joint = self._kernel("line_joints", JOINTS[family.together], defines)
             move = other = self._kernel("line_move", POINTS[size], defines)
             if is_loaded:
                 other = self._kernel("line_move", LOADS[size], defines | {"LOAD": True})
             elif is_measured:
-                other = self._kernel("line_move", ROWS[size], defines | {"IMPULSES": True})
+                other = self._kernel("line_move", POINTS[size], defines | {"IMPULSES": True})
             made.append((family, sweep, joint, move, other))
             order = family.order
         return made
 
     def _family_defines(self, family: _Family, order: int) -> dict[str, object]:
-        return {**family.defines, "ORDER": order, "SEGMENT": self._segment}
+        return {**family.defines, "ORDER": order, "SEGMENT": self._segment, "JOINTS": family.together}
 
     def _first_order_of(self, settings: ClothSettings) -> int:
         """Order of the points before the families."""
@@ -494,8 +499,8 @@ class LineSolver(Owner):
             kind = SpringKind.SHEAR if name == "diagonal" else SpringKind.STRUCTURAL
             lines, length = (grid.rows, grid.columns) if number == ROW_ORDER else (grid.columns, grid.rows)
             segments = -(-length // self._segment)
-            count, blocks = padded_count(lines * segments), -(-segments // JOINTS)
-            sizes = count, count, padded_count(lines * blocks), blocks, segments
+            count, together = padded_count(lines * segments), SEGMENTS[segments > SEGMENTS[0]]
+            sizes = count, count, together, padded_count(lines * -(-segments // together)), segments
             made.append(_Family(kind, longest, factors[name], number, *sizes, {"FAMILY": number}, uniforms))
         return made
 
@@ -504,8 +509,7 @@ class LineSolver(Owner):
         made, count = [], padded_count(-(-self._model.particle_count // self._segment))
         for one, tables in zip(self._mesh, self._mesh_tables, strict=True):
             segments = -(-len(one.particles) // self._segment)
-            blocks = -(-segments // JOINTS)
-            sizes = count, padded_count(segments), padded_count(blocks), blocks, segments
+            sizes = count, padded_count(segments), SEGMENTS[1], padded_count(-(-segments // SEGMENTS[1])), segments
             factor = float(one.factors.max())
             made.append(_Family(SpringKind.STRUCTURAL, one.longest, factor, 0, *sizes, {}, tables=tables))
         return made
@@ -552,7 +556,8 @@ class LineSolver(Owner):
         if not self._entries:
             texels = TexelBuffer(self._library.context, self._bend_records(self._bend_rows), label="cloth bending")
             self._entries = {"u_entries": self.owns(texels)}
-        return self._kernel("line_bend", POINT, {"NEAR": self._near})
+        defines = {"NEAR": self._near, "FIRST": is_first}
+        return self._kernel("line_bend", (POINT, AIM) if is_first else POINT, defines)
 
     def _bend_records(self, bending: BendRows) -> npt.NDArray[np.float32]:
         """Texels of two entries; `_near` becomes the even number of entries of a particle."""
@@ -575,8 +580,10 @@ class LineSolver(Owner):
             largest = 16.0 * sum(grid_bending(model.grid)) / float(model.shares.max())
         else:
             assert self._bend_rows is not None
-            sums = np.bincount(self._bend_rows.rows, np.abs(self._bend_rows.weights), minlength=model.particle_count)
-            largest = 2.0 * float((sums / model.shares).max(initial=0.0))
+            # The diagonal is minus the sum of a row
+            weights = np.abs(self._bend_rows.weights) - self._bend_rows.weights
+            sums = np.bincount(self._bend_rows.rows, weights, minlength=model.particle_count)
+            largest = float((sums / model.shares).max(initial=0.0))
         return chebyshev_steps(1.0 + scale * largest)
 
     # --- kernels --------------------------------------------------------------------------------------
@@ -601,12 +608,18 @@ class LineSolver(Owner):
 def chebyshev_steps(high: float) -> list[float]:
     """Steps of Richardson's iteration for eigenvalues from 1 to `high`, in an order that keeps rounding small.
 
-    All steps occur twice, so that what is left of a mode is never negative: else stiff modes would gain energy.
+    What is left of a mode is 1 plus a polynomial of Chebyshev, thus never negative: else stiff modes would gain energy.
     """
     # The largest stiffness is beyond the digits of the quotient
-    needed = np.arccosh(BEND_ERROR**-0.5) / max(np.arccosh((high + 1.0) / max(high - 1.0, 1e-6)), 1e-6)
-    odd = [1]
-    while len(odd) < min(needed, BEND_PASSES // 2):
-        odd = [one for first in odd for one in (first, 4 * len(odd) - first)]
-    middle, half = 0.5 * (high + 1.0), 0.5 * (high - 1.0)
-    return 2 * [float(1.0 / (middle + half * np.cos(0.5 * np.pi * one / len(odd)))) for one in odd]
+    needed = np.arccosh(2.0 / BEND_ERROR - 1.0) / max(np.arccosh((high + 1.0) / max(high - 1.0, 1e-6)), 1e-6)
+    count = int(np.clip(np.ceil(needed), 1, BEND_PASSES))
+    # All are double, but of an odd number that at the highest eigenvalue
+    turns = np.cos(np.pi * (2.0 * np.arange((count + 1) // 2) + 1.0) / count)
+    zeros = 0.5 * (high + 1.0) - 0.5 * (high - 1.0) * turns
+    # Each as far as possible from those before, and less from 1, which keeps what is left and what follows small
+    order, apart = list[int](), np.cbrt(zeros - 1.0)
+    while len(order) < len(zeros):
+        order.append(int(np.argmax(apart)))
+        apart = apart * np.abs(zeros - zeros[order[-1]])
+    steps = [float(1.0 / zeros[one]) for one in order]
+    return steps + [step for step, one in zip(steps, order, strict=True) if count % 2 == 0 or one < len(zeros) - 1]
