@@ -139,8 +139,8 @@ class LineSolver(Owner):
         self._library, self._model, self._tables = library, model, tables
         self._padded = padded_count(model.particle_count)
         grid = model.grid
-        longest = max(grid.columns, grid.rows) if grid is not None else 0
-        self._segment = SEGMENTS[longest >= LONG]
+        is_large = model.particle_count >= LONG**2 if grid is None else max(grid.columns, grid.rows) >= LONG
+        self._segment = SEGMENTS[is_large]
         self._threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._mesh = [] if grid is not None else mesh_families(self._threads, model.positions)
         self._mesh_tables = self._family_tables()
