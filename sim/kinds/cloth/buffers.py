@@ -40,7 +40,7 @@ AIM = record("ClothAim", aim=(4, "f4"))
 """Where bending moves a particle without that of the offsets, see shaders/cloth/line_bend.glsl."""
 SEGMENTS = (8, 16)
 """Points that one invocation moves: the second for sheets with at least `LONG` columns or rows."""
-LONG = 128
+LONG = 256
 POINTS = {size: record(f"ClothPoints{size}", **{f"point_{i}": (4, "f4") for i in range(size)}) for size in SEGMENTS}
 ENDS = record("ClothEnds", first=(4, "f4"), last=(4, "f4"))
 """The first and the last edge of a segment, see shaders/cloth/line_sweep.glsl."""

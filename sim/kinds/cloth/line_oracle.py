@@ -29,10 +29,10 @@ from sinew.sim.maths.gusts import Gusts, gusts_at
 Float64 = npt.NDArray[np.float64]
 
 TRUST = 0.25
-"""As in shaders/cloth/line_sweep.glsl."""
+"""As in shaders/cloth/line_edge.glsl."""
 
 TURN = 0.98
-"""Cosine of the turn of an edge, as in shaders/cloth/line_sweep.glsl."""
+"""Cosine of the turn of an edge, as in shaders/cloth/line_edge.glsl."""
 
 
 @dataclass(frozen=True, slots=True)
