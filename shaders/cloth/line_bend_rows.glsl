@@ -1,10 +1,12 @@
 // One pass of the implicit bending of a sheet, see cloth/line_bend.glsl, for SEGMENT particles of a row.
 // Inputs: state, points before bending in natural order, and so far in ORDER. Outputs: points in the order of rows.
+// With AIM a step of 1 from no offsets makes the aims, which all passes share: with AIMED these read them instead of the state
+// and of the points before bending.
 
 #include "cloth/line_layout.glsl"
 
 uniform samplerBuffer u_state;
-uniform samplerBuffer u_flat;      // before bending
+uniform samplerBuffer u_flat;      // before bending; or aims, in the order of rows
 uniform samplerBuffer u_points;    // so far
 uniform vec2 u_relax;              // step of this pass, 0
 uniform vec2 u_bend;               // stiffness across and along, times the square of the substep [kg]
@@ -19,7 +21,14 @@ struct Point {
 
 Point at(int column, int row) {
     ivec2 cell = clamp(ivec2(column, row), ivec2(0), u_size - 1);
-    return Point(texelFetch(u_state, 2 * index_in(NATURAL, cell)).xyz, texelFetch(u_points, index_in(ORDER, cell)).xyz);
+    Point point = Point(vec3(0.0), vec3(0.0));
+#ifndef AIMED
+    point.place = texelFetch(u_state, 2 * index_in(NATURAL, cell)).xyz;
+#endif
+#ifndef AIM
+    point.offset = texelFetch(u_points, index_in(ORDER, cell)).xyz;
+#endif
+    return point;
 }
 
 vec3 way(Point from, Point to) {
@@ -59,7 +68,11 @@ void run(int id) {
     for (int i = 0; i < SEGMENT; ++i) {
         int column = first + i;
         Point far_after = at(column + 2, row);
+#ifdef AIMED
+        vec4 start = texelFetch(u_flat, index_in(2, ivec2(column, row)));
+#else
         vec4 start = texelFetch(u_flat, row * u_size.x + min(column, last.x));
+#endif
         float column_share = column > 0 && column < last.x ? 1.0 : 0.5;
         vec3 across = fourth(
             way(own, far_before), way(own, before), way(own, after), way(own, far_after), column, last.x,

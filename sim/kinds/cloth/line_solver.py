@@ -15,7 +15,6 @@ import numpy.typing as npt
 from sinew.sim.colliders.pack import ANY_ORDER
 from sinew.sim.colliders.skin import NearTriangles, SkinSurface, parts_of
 from sinew.sim.fields.sampler import FieldSampler
-from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -67,6 +66,9 @@ BEND_ERROR = 0.02
 """Part of the change by bending that its passes may leave, unless they are more than `BEND_PASSES`."""
 
 BEND_PASSES = 32
+
+AIMED = 4
+"""Passes from which on those of a sheet share aims, which take a pass more."""
 
 HAND_STRETCH = 0.2
 """As `HAND_PULL`, instead of the stretch that stops the cloth, which is far from what a stiff fabric reaches."""
@@ -148,9 +150,10 @@ class LineSolver(Owner):
         self._bent = self._padded if grid is None else self._families[ROW_ORDER].count
         count = max([self._padded, *(self._segment * family.count for family in self._families)])
         self._points = [self._texels(POINT, "points", count) for _ in range(3)]
-        self._aims = None if grid is not None else self._texels(AIM, "aims")
-        self._rows = self._texels(ENDS, "ends", max(family.swept for family in self._families))
-        self._joints = self._texels(JOINTS[SEGMENTS[1]], "joints", max(family.joined for family in self._families))
+        self._aims = self._texels(AIM, "aims", count)
+        self._rows = self._texels(ENDS, "rows", max([1, *(family.swept for family in self._families)]))
+        joints = max([1, *(max(family.joined * family.together, family.count) for family in self._families)])
+        self._joints = self._texels(JOINTS[SEGMENTS[1]], "joints", -(-joints // SEGMENTS[1]))
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
         self._impulses: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
@@ -371,30 +374,33 @@ class LineSolver(Owner):
         assert settings is not None
         grid, scale = self._model.grid, settings.bend_stiffness * settings.substep_time**2
         weights = (1.0, 0.0) if grid is None else grid_bending(grid)
-        for number, relax in enumerate(self._relaxations):
-            target, bend = self._other(here), self._bend_kernel(settings, is_first=number == 0)
-            self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
-            reads: dict[str, BufferTexture] = {
-                **self._entries, "u_state": state, "u_flat": self._points[0], "u_points": here,
-            }  # fmt: skip
-            targets: tuple[Buffer, ...] = (target.buffer,)
-            if self._tables.maps is not None:
-                reads["u_maps"] = self._tables.maps
-            if self._aims is not None and number:
-                reads["u_aims"] = self._aims
-            elif self._aims is not None:
-                targets = target.buffer, self._aims.buffer
-            passes.append(Pass(bend, targets, self._bent, reads, ("u_relax", (relax, 0.0))))
+        kernels, flat = self._bend_kernels(settings, len(self._relaxations)), self._points[0]
+        shared: dict[str, BufferTexture] = {**self._entries}
+        if self._tables.maps is not None:
+            shared["u_maps"] = self._tables.maps
+        for kernel in kernels:
+            self._set(kernel, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
+        if len(kernels) > len(self._relaxations):
+            reads = shared | {"u_state": state, "u_flat": flat}
+            passes.append(Pass(kernels.pop(0), (self._aims.buffer,), self._bent, reads, ("u_relax", (1.0, 0.0))))
+            flat = self._aims
+        for number, (kernel, relax) in enumerate(zip(kernels, self._relaxations, strict=True)):
+            target = self._other(here)
+            targets = (target.buffer, self._aims.buffer) if grid is None and number == 0 else (target.buffer,)
+            reads = shared | {"u_state": state, "u_flat": flat, "u_points": here}
+            reads |= {"u_aims": self._aims} if number else {}
+            passes.append(Pass(kernel, targets, self._bent, reads, ("u_relax", (relax, 0.0))))
             here = target
         rows, loads = self._rows, self._loads[0]
-        kernels = self._line_kernels(self._constants, settings, is_loaded=is_loaded, is_measured=is_measured)
-        for number, (family, sweep, joint, move, other) in enumerate(kernels):
+        solvers = self._line_kernels(self._constants, settings, is_loaded=is_loaded, is_measured=is_measured)
+        for number, (family, sweep, joint, move, other) in enumerate(solvers):
             reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
             passes.append(Pass(sweep, (rows.buffer,), family.swept, reads))
             reads = {**reads, "u_joints": self._joints}
-            # No other segments matter if all joints of a line are in one record
-            beyond = 1 - -(2 ** self._level_count(family, settings)) // self._segment if family.segments > family.together else 0
-            reach = "u_reach", (float(min(beyond, family.longest // self._segment + 1)), float(family.segments))
+            beyond = 1 - -(2 ** self._level_count(family, settings)) // self._segment
+            # Without others if all joints of a line are in one record
+            beyond = min(beyond, family.longest // self._segment + 1) if family.segments > family.together else 0
+            reach = "u_reach", (float(beyond), float(family.segments))
             passes.append(Pass(joint, (self._joints.buffer,), family.joined, {"u_rows": rows}, reach))
             if is_loaded:
                 known, loads = loads, self._loads[2] if loads is self._loads[1] else self._loads[1]
@@ -408,8 +414,8 @@ class LineSolver(Owner):
             target = self._other(here)
             passes.append(Pass(move, (target.buffer,), family.count, reads))
             here = target
-        if is_loaded and kernels:
-            family = kernels[-1][0]
+        if is_loaded and solvers:
+            family = solvers[-1][0]
             natural = self._kernel(
                 "line_natural", LOAD, {"ORDER": family.order, "SEGMENT": self._segment, "LOAD": True}
             )
@@ -427,13 +433,11 @@ class LineSolver(Owner):
         if "SPRING_MAPS" in step_features(self._tables, constants, settings, ClothInputs()):
             extra |= {"SPRING_MAPS": True}
         made, order, size = [], self._first_order_of(settings), self._segment
-        if settings.bend_stiffness > 0.0:
-            for is_first in (True, False):
-                self._bend_kernel(settings, is_first=is_first)
+        self._bend_kernels(settings, len(self._bend_steps(settings)))
         for family in self._used(constants):
             defines = self._family_defines(family, order) | extra
             sweep = self._kernel("line_sweep", ENDS, defines)
-            joint = self._kernel("line_joints", JOINTS[family.together], defines)
+            joint = self._kernel("line_joints", JOINTS[family.together], self._family_defines(family, NATURAL_ORDER))
             move = other = self._kernel("line_move", POINTS[size], defines)
             if is_loaded:
                 other = self._kernel("line_move", LOADS[size], defines | {"LOAD": True})
@@ -547,17 +551,21 @@ class LineSolver(Owner):
 
     # --- bending --------------------------------------------------------------------------------------
 
-    def _bend_kernel(self, settings: ClothSettings, *, is_first: bool) -> Kernel:
+    def _bend_kernels(self, settings: ClothSettings, count: int) -> list[Kernel]:
+        """Kernels of so many passes, of a sheet with many after the one of the aims."""
+        if count == 0:
+            return []
         if self._bend_rows is None:
-            order = NATURAL_ORDER if is_first else ROW_ORDER
-            defines: dict[str, object] = {"ORDER": order, "SEGMENT": self._segment}
-            defines |= {"BEND_MAP": True} if settings.maps and settings.maps[0].bend else {}
-            return self._kernel("line_bend_rows", POINTS[self._segment], defines)
+            base: dict[str, object] = {"SEGMENT": self._segment, "AIMED": count >= AIMED}
+            base |= {"BEND_MAP": True} if settings.maps and settings.maps[0].bend else {}
+            variants = [{"ORDER": NATURAL_ORDER, "AIM": True, "AIMED": False}] if count >= AIMED else []
+            variants += [{"ORDER": NATURAL_ORDER}, *[{"ORDER": ROW_ORDER}] * (count - 1)]
+            return [self._kernel("line_bend_rows", POINTS[self._segment], base | variant) for variant in variants]
         if not self._entries:
             texels = TexelBuffer(self._library.context, self._bend_records(self._bend_rows), label="cloth bending")
             self._entries = {"u_entries": self.owns(texels)}
-        defines = {"NEAR": self._near, "FIRST": is_first}
-        return self._kernel("line_bend", (POINT, AIM) if is_first else POINT, defines)
+        first = self._kernel("line_bend", (POINT, AIM), {"NEAR": self._near, "FIRST": True})
+        return [first, *[self._kernel("line_bend", POINT, {"NEAR": self._near})] * (count - 1)]
 
     def _bend_records(self, bending: BendRows) -> npt.NDArray[np.float32]:
         """Texels of two entries; `_near` becomes the even number of entries of a particle."""
