@@ -9,7 +9,6 @@
 // Levenberg-Marquardt method", for the square of the error; J.-P. Ryckaert et al. 1977, "Numerical integration of the
 // cartesian equations of motion of a system with constraints", for the directions.
 
-
 const float TRUST = 0.25;          // compliance over inverse mass for an error as long as the edge
 const float SOFTEST = 1e-6;        // compliance over inverse mass that rounding needs where a line is held at both ends
 const float TURN = 0.98;           // cosine of the largest turn of an edge in a substep

@@ -12,7 +12,6 @@ uniform float u_compliance;        // 1 / (stiffness for a factor of 1, times th
 #ifdef DAMPED
 uniform float u_rate;              // damping over stiffness over the substep
 #endif
-
 uniform vec2 u_reach;              // segments before and after others that matter; segments of a mesh that hold edges
 
 // Calls of a function, as compilers do not unroll long loops, and arrays with varying indices are slow on many machines.
