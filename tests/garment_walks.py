@@ -26,9 +26,10 @@ from sinew.sim.assets.humanoid import bones_of
 from sinew.sim.characters.reference import shaped_mesh, skin
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.colliders.skin_mesh import body_sections, skin_corners
+from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.new_garment import ARMS
 from sinew.sim.kinds.cloth.springs import SpringKind
-from sinew.sim.kinds.cloth.stability import ERROR, MARGIN, line_stability
+from sinew.sim.kinds.cloth.stability import ERROR, MARGIN, ClothStability, line_stability
 from sinew.sim.maths.arrays import Bool, Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.skin.attachment import attach, closest_weights
@@ -39,6 +40,9 @@ ASSETS = Path(os.environ.get("SINEW_ASSETS") or REPO_ROOT.parent / "shared" / "a
 
 IN_BODY, IN_ARMS, STRAIN = 0.010, 0.020, 0.1
 """Bounds that a garment keeps: depth in the body and in the arms [m], strain."""
+
+BEHIND = 0.05
+"""A particle that is further behind a garment does not belong to that side of it [m]."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,8 @@ class Result:
     arms_at: tuple[Any, ...] = ()
     strain_at: tuple[Any, ...] = ()
     stopped: str = ""
+    inner: list[tuple[str, bool, float]] = field(default_factory=list)  # Garments under it: name, green, strain
+    through_mm: float = 0.0  # Depth of the garment behind the ones under it
     rooms: list[tuple[float, ...]] = field(default_factory=list)
     records: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -168,8 +174,7 @@ def walked(
     case = CASES[name]
     project, character = opened(case, folder)
     with project:
-        for other in others:
-            project.add(other, parent=character)
+        inner = [project.add(other, parent=character) for other in others]
         cloth = project.add(garment, parent=character, **values)
         if is_firm:
             project.nodes["Skin"].yielding = ()
@@ -187,6 +192,7 @@ def walked(
                 if step:
                     project.step(every)
                 _measure(result, step, project, cloth, skin_places(project, character), triangles, is_arm)
+                _measure_inner(result, project, cloth, inner)
                 names = model.skeleton.names
                 for where in ("body_at", "arms_at"):
                     at = getattr(result, where)
@@ -196,7 +202,7 @@ def walked(
             result.stopped = str(error)[-200:]
         if picture:
             views = [project.render(size=(320, 420), view=view) for view in ("front", "side", "back")]
-            Image.fromarray(np.concatenate(views, axis=1)).save(folder / f"{name}-{garment}.png")
+            Image.fromarray(np.concatenate(views, axis=1)).save(folder / f"{'-'.join([name, *others, garment])}.png")
     result.green = not result.stopped and result.load <= MARGIN and result.error <= ERROR
     return result
 
@@ -205,13 +211,8 @@ def _measure(
     result: Result, step: int, project: Project, cloth: ProjectNode, places: Float64, triangles: Any, is_arm: Bool
 ) -> None:
     with project.simulated(project.document.scene.node(cloth.id)) as system:
-        own = system.cloth
-        own.measures_lines = True
-        own._recent_lines = []
-        own.check()
-        now = line_stability(own.settings, own.lines)
+        own, now = system.cloth, stability_of(system.cloth)
         threads, points = own.model.springs.of_kind(SpringKind.STRUCTURAL), own.positions().astype(np.float64)
-        own.measures_lines = False
         columns = own.model.particle_count // own.model.surface.rows
     ends = points[threads.pairs]
     strains = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) / threads.rest - 1.0
@@ -238,6 +239,31 @@ def _measure(
     result.error = now.usual_error if raised else max(result.error, now.usual_error)
     result.inside = max(result.inside, int((inside > 1e-4).sum()))
     result.particles = len(points)
+
+
+def stability_of(cloth: Cloth) -> ClothStability:
+    cloth.measures_lines = True
+    cloth._recent_lines = []
+    cloth.check()
+    found = line_stability(cloth.settings, cloth.lines)
+    cloth.measures_lines = False
+    return found
+
+
+def _measure_inner(result: Result, project: Project, cloth: ProjectNode, inner: Sequence[ProjectNode]) -> None:
+    points, found = cloth.arrays()["positions"].astype(np.float64), []
+    for number, node in enumerate(inner):
+        with project.simulated(project.document.scene.node(node.id)) as system:
+            now, strain = stability_of(system.cloth), system.cloth.check().strain
+        places, triangles = node.arrays()["positions"].astype(np.float64), node.arrays()["triangles"]
+        near = attach(np.arange(len(points), dtype=np.int32), points, places, triangles)
+        weights = closest_weights(points, places[near.corners])
+        beside = (weights.min(axis=1) > 0.0) & (near.heights > -BEHIND)
+        result.through_mm = round(max(result.through_mm, -1e3 * float(near.heights[beside].min(initial=0.0))), 1)
+        was = result.inner[number] if result.inner else ("", True, 0.0)
+        is_green = not system.stopped and now.ratio <= MARGIN and now.usual_error <= ERROR
+        found.append((node.name, was[1] and is_green, round(max(was[2], float(strain)), 3)))
+    result.inner = found
 
 
 def _rooms(

@@ -15,7 +15,10 @@ PROGRAMS = Path(__file__).parent / "data"
 
 
 @functools.cache
-def _installed() -> Path | None:
+def installed() -> Path | None:
+    """Returns the folder that has the packages; None if they cannot be had."""
+    if shutil.which("npm") is None:
+        return None
     folder = Path(tempfile.mkdtemp(prefix="sinew-node-"))
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
     command = ["npm", "install", "--silent", "--no-audit", "--no-fund", *PACKAGES]
@@ -25,7 +28,7 @@ def _installed() -> Path | None:
 
 def run_node(program: str, *arguments: Any) -> Any:
     """Returns the JSON that a program of `tests/data` prints; skips without Node.js or its packages."""
-    if shutil.which("npm") is None or (folder := _installed()) is None:
+    if (folder := installed()) is None:
         pytest.skip("needs npm with its packages")
     shutil.copy(PROGRAMS / program, folder / program)
     made = subprocess.run(

@@ -9,13 +9,16 @@ import functools
 import math
 import operator
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy.typing as npt
 
+from sinew.app.jobs.chains import ChainForm, show_chains, write_chains
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.run.penetration import measures_of
-from sinew.sim.scene.params import ParamError, params_of
+from sinew.sim.scene.params import ParamError, params_of, validated
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, part_of, value_at
 
 if TYPE_CHECKING:
@@ -142,6 +145,25 @@ class ProjectNode(SettingsView):
         if not (math.isfinite(first) and math.isfinite(last) and first <= last):
             raise ValueError(f"first = {first} and last = {last} are no span of time")
         return [dataclasses.asdict(foot) for foot in self._project.foot_slides(self._node, first, last)]
+
+    def add_chains(self, section: str, path: Path | str, bone: str = "", **values: Any) -> list[ProjectNode]:
+        """Generates chains of bones for a skirt, a tail or hair of a character, as one edit, and returns the new nodes.
+
+        Args:
+            section: Section of the model.
+            path: New model file, which the character shows from then on.
+            bone: Bone that the section hangs on; "" for the hips.
+            values: `chains`, `joints` and `colliders`, as in the window.
+
+        Raises:
+            ModelError: If the model is unsuitable; nothing is written.
+        """
+        settings, output = self._node.settings, Path(path).absolute()
+        if not isinstance(settings, ModelSettings):
+            raise ValueError(f"{self._node.name} is no character")
+        made = write_chains(settings, section, bone, validated(ChainForm(), **values), output)
+        ids = show_chains(self._project.document, self.id, section, output, made)
+        return [ProjectNode(self._project, node_id) for node_id in ids]
 
     def remove(self) -> None:
         """Removes the node, and the content of a group."""

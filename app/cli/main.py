@@ -34,6 +34,7 @@ COMMANDS = {
     "simulate": ("sinew.app.jobs.simulate", "simulate a project and write every step"),
     "render": ("sinew.app.jobs.render", "render a model or a project to images or a video"),
     "weights": ("sinew.app.cli.weights", "change the weights of a model"),
+    "chains": ("sinew.app.cli.chains", "make chains of spring bones for a skirt, a tail or hair"),
     "export": ("sinew.app.jobs.export", "export a model or a project over time for other programs"),
     "report": ("sinew.app.jobs.report", "write a page with image, settings, timings, stability and checksums"),
     "verify": ("sinew.app.jobs.verify", "simulate a bake again and report the first step that differs"),

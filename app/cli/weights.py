@@ -1,6 +1,7 @@
 """The command `sinew weights`, which needs no display, no Qt and no OpenGL."""
 
 import enum
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -71,7 +72,7 @@ JOB = WeightsJob
 def run(job: WeightsJob) -> None:
     require_folder(job.output)
     scene = opened(job.scene.absolute(), job.permitted)
-    node = _character(job, [node for node in scene.scene.characters if node.id in scene.models])
+    node = character_of(job.scene, job.node, [node for node in scene.scene.characters if node.id in scene.models])
     model = scene.models[node.id]
     try:
         stored, note = changed(job, model, model_settings(node).weights)
@@ -119,10 +120,11 @@ def changed(job: WeightsJob, model: CharacterModel, stored: tuple[SkinWeights, .
     return packed(model, table.influences()), note
 
 
-def _character(job: WeightsJob, nodes: list[Node]) -> Node:
-    chosen = [node for node in nodes if not job.node or job.node in (node.name, node.id)]
+def character_of(path: Path, name: str, nodes: Sequence[Node]) -> Node:
+    """Returns the character with a name or an id, without one the only one; raises CommandError."""
+    chosen = [node for node in nodes if not name or name in (node.name, node.id)]
     if len(chosen) == 1:
         return chosen[0]
     known = ", ".join(node.name for node in nodes) or "none"
-    what = f"there is no character {job.node!r}" if job.node else "--node names one character"
-    raise CommandError(job.scene, "", f"{what}; there are: {known}")
+    what = f"there is no character {name!r}" if name else "--node names one character"
+    raise CommandError(path, "", f"{what}; there are: {known}")

@@ -17,10 +17,12 @@ from sinew.app.headless.tracks import STEPS_PER_SECOND
 from sinew.sim.export.page.pack import Pack
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.trace import Trace
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.contract import LiveNode
 from sinew.sim.run.drawn import DrawRecorder
 from sinew.sim.run.live import LiveOutput, LiveProgram, needed_of, problem_of
 from sinew.sim.run.viewpoints import Viewpoints, viewport_of
+from sinew.sim.scene.keyed import curves_of
 from sinew.sim.scene.scene import NodeId
 
 VERSION = 1
@@ -90,9 +92,10 @@ class PageRecorder:
             wanted = frozenset(name for name in drawing.inputs if self._is_live(name, own, outputs))
             self.program = LiveProgram(trace, outputs, pack, wanted, DRAWN)
             made = frozenset().union(*(command.writes for step in self.program.steps for command, _ in step))
+            written = trace.written
             # Buffers that nothing writes are the same for the simulation and the draws.
             numbers = self.program.buffers.items()
-            live = {name: number for name, number in numbers if name in made or name not in trace.written}
+            live = {name: number for name, number in numbers if name in made or name not in written}
         is_endless = self.program is not None and self.program.is_endless and _is_still(drawing, live)
         held, steps = self._held(outputs, is_endless=is_endless)
         _hold(drawing, held)
@@ -129,6 +132,17 @@ class PageRecorder:
             for one, turn in zip(shown, turns, strict=True)
         )
         return held, [(place[one], place[other]) for one, other in pairs]
+
+    @property
+    def left_out(self) -> list[str]:
+        """What images have and the page does not."""
+        found = [
+            f"{node.name or node.id}: its depth of field is not in the page"
+            for node in self._scene.scene.of_kind(CameraSettings.kind)
+            if isinstance(node.settings, CameraSettings)
+            and (node.settings.aperture > 0.0 or curves_of(node, node.kind, "aperture"))
+        ]
+        return [*found, "lines wider than a pixel are not in the page"] if self._drawing.has_wide_lines else found
 
     @property
     def live(self) -> dict[NodeId, LiveNode]:

@@ -22,7 +22,7 @@ from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.printable import counted, size_text
 from sinew.sim.run.page_file import page_html, read_page, require_size
-from sinew.sim.run.sliders import CHANGES_NOTHING, NO_RANGE, Probe, add_hands, add_sliders, settings_of
+from sinew.sim.run.sliders import CHANGES_NOTHING, OTHER_PROGRAMS, Probe, add_hands, add_sliders, settings_of
 
 IMAGES = 30
 """Images a second unless another rate is chosen; simulations make every step."""
@@ -93,7 +93,7 @@ def export_page(
     write_atomically(output, data)
     if read_page(output).scene != json.loads(json.dumps(made)):
         raise ExportError(f"{output}: the scene reads back differently")
-    print_warnings(output, lines)
+    print_warnings(output, [*recorder.left_out, *lines])
     for node, why in forms.items():
         print_line(f"{output}: {shown.node(node).name or node}: {f'recorded, {why}' if why else 'live'}")
     what = "endless" if made["endless"] else f"{made['length'] / STEPS_PER_SECOND:g} s"
@@ -123,5 +123,5 @@ def _changeable(
     names = {node.id: node.name or node.id for node in scene.scene.nodes}
     return [
         f"{names[one.node]}: no slider for {one.text}: {reason}"
-        for one, reason in refused if asked or reason not in (CHANGES_NOTHING, NO_RANGE)
+        for one, reason in refused if asked or reason not in (CHANGES_NOTHING, OTHER_PROGRAMS)
     ]  # fmt: skip

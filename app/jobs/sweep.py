@@ -23,6 +23,7 @@ from sinew.app.jobs.job import WORDS, content_of, option
 from sinew.app.jobs.options import Divided, ProjectFile, Size, Span, require_folder, require_project, with_plugins
 from sinew.app.jobs.simulate import STEPS_MAX
 from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
+from sinew.sim.characters.foot_slide import FOOT_MEASURES, slide_measures
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -178,6 +179,11 @@ def outcome(
         run.engine.context.finish()
         costs.append((time.perf_counter() - begun) / count * 1e3)
         _measure(run, axes, found, names)
+    owners, first, last = {axis.ref.owner for axis in axes}, run.runner.time_of(run.runner.preroll), run.runner.shown
+    for node in scene.scene.characters:
+        if node.id in owners if names is None else not FOOT_MEASURES.isdisjoint(names):
+            now = slide_measures(run.engine.foot_slides(node.id, first, run.runner.time_of(last)))
+            found.update({name: max(value, found.get(name, value)) for name, value in now.items()})
     milliseconds = statistics.median(costs) if costs else math.nan
     return SweepOutcome(tuple(values), found, milliseconds, run.step_count, "; ".join(problems))
 
@@ -186,10 +192,11 @@ def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float], 
     """Measures the nodes whose settings vary, else all; of several nodes the largest value counts."""
     systems = run.engine.simulation.systems
     nodes = [axis.ref.owner for axis in axes if axis.ref.owner in systems] or list(systems)
+    needed = None if names is None else set(names) - FOOT_MEASURES
     now: dict[str, float] = {}
     for node in dict.fromkeys(nodes):
         system = systems[node]
-        for name, value in measures_of(system, names).items():
+        for name, value in measures_of(system, needed).items():
             now[name] = max(value, now.get(name, value))
     for name, value in now.items():
         found[name] = value

@@ -148,11 +148,11 @@ class AvatarWindow(QDialog):
     def save(self) -> None:
         """Asks for the file, and writes it on a worker thread."""
         context, source = self._context, self._source()
-        name = context.document.scene.node(self._id).name
         (format,) = AVATAR_FORMATS
-        path = context.dialogs.save_path(
-            "Save VRM", Path(f"{name}{format.suffixes[0]}"), file_filter(format.name, format.suffixes)
-        )
+        proposed = Path(f"{context.document.scene.node(self._id).name}{format.suffixes[0]}")
+        if self._is_vrm and source is not None:
+            proposed = source.path.with_name(f"{source.path.stem}-springs{format.suffixes[0]}")
+        path = context.dialogs.save_path("Save VRM", proposed, file_filter(format.name, format.suffixes))
         if path is None or source is None:
             return
         path, _ = AVATAR_FORMATS.typed(path, format)

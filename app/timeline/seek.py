@@ -20,7 +20,8 @@ _LOOK = 0.02  # [s] between two checks whether all shaders are compiled
 class SimulationSeek(QObject):
     """Simulation of the same steps as in playback, cached, at full speed while the window stays responsive.
 
-    Edits that affect simulations, playing and scrubbing stop it; while playback waits for it, the playhead then stays.
+    Edits that affect simulations, playing and scrubbing stop it; while playback waits for it, edits begin it anew and
+    the playhead stays when it is stopped.
     `ended` carries one line for the user.
     """
 
@@ -157,4 +158,7 @@ class SimulationSeek(QObject):
         if change.kind is ChangeKind.REPLACED:
             self._task.cancel()
         elif change.effect is not Effect.VIEW:
-            self.cancel()
+            if self._playback.is_waiting:
+                self._begin()
+            else:
+                self.cancel()

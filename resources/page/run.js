@@ -42,10 +42,9 @@ class Buffers {
     gl.bindBuffer(gl.COPY_WRITE_BUFFER, null);
   }
 
-  // `bytes` lie at the start of their ArrayBuffer.
   write(i, offset, bytes) {
     const gl = this.gl, one = this.all[i];
-    patch(bytes, offset, one.patches);
+    if (one.patches.size) patch(bytes = bytes.slice(), offset, one.patches);
     gl.bindBuffer(gl.COPY_WRITE_BUFFER, one.name);
     gl.bufferSubData(gl.COPY_WRITE_BUFFER, offset, bytes);
     gl.bindBuffer(gl.COPY_WRITE_BUFFER, null);
@@ -342,12 +341,13 @@ class Runner {
       one.own[u] = value;
     }
     if (passes) return;
-    const {patches} = this.buffers.all[buffer], changed = this.changed((target) => target.buffer === buffer, true);
-    for (const [word, {now, start}] of changed) {
+    const {patches, size} = this.buffers.all[buffer], words = this.buffers.read(buffer, size / 4);
+    for (const [word, {now, start}] of this.changed((target) => target.buffer === buffer, true)) {
       if (now === start) patches.delete(word);
       else patches.set(word, now);
-      this.buffers.write(buffer, 4 * word, bytesOf(new Float32Array([now])));
+      words[word] = now;
     }
+    this.buffers.write(buffer, 0, bytesOf(words));
   }
 
   // Parts of fitting targets with their start and their present number; of sliders at their start too with `all`.

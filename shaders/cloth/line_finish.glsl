@@ -58,6 +58,13 @@ void run(int id) {
     moved.velocity += inverse_mass * impulse;
     moved.position += inverse_mass * (u_substep * impulse + shift);
 #endif
+#ifdef PIN_MAPS
+    vec4 map = texelFetch(u_maps, id);
+    MovingTarget target = moving_target(id);
+    if (target.exists > 0.0) {
+        attract(target, map.x, moved.position, moved.velocity);
+    }
+#endif
 #ifdef COLLIDERS
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
@@ -69,13 +76,6 @@ void run(int id) {
     resting_acceleration = length(pressing);
     Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz + u_substep * pressing);
     collide(id, before, moved, u_progress.y, u_clearance, u_substep);
-#endif
-#ifdef PIN_MAPS
-    vec4 map = texelFetch(u_maps, id);
-    MovingTarget target = moving_target(id);
-    if (target.exists > 0.0) {
-        attract(target, map.x, moved.position, moved.velocity);
-    }
 #endif
     if (point.w == 0.0) {
         moved = solved;

@@ -8,8 +8,9 @@
 #ifdef GRID
 uniform ivec2 u_size;              // columns, rows
 
+// SEGMENT is a power of 2; divisions of whole numbers with a sign are slow on many machines.
 int padded(int length) {
-    return (length + SEGMENT - 1) / SEGMENT * SEGMENT;
+    return (length + SEGMENT - 1) & ~(SEGMENT - 1);
 }
 
 int wrapped(int column) {

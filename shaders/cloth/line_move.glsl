@@ -1,87 +1,95 @@
-// Solves what is left of a family of lines between segments, and moves the points of one segment by the impulses.
-// Inputs: state, points of a substep in ORDER, edges of cloth/line_sweep.glsl. Outputs: the points in the order of the
-// family; with IMPULSES instead the impulses of the edges; with LOAD the loads of the particles, four in a texel: the
-// transverse stiffness of taut edges, which limits the substep, as a part of the limit.
+// Moves the points of one segment of a family of lines by the impulses of its edges.
+// Inputs: state, points of a substep in ORDER, last edges of segments by cloth/line_joints.glsl. Outputs: the points in the
+// order of the family; with IMPULSES instead the impulses of the edges; with LOAD the loads of the particles, four in a texel:
+// the transverse stiffness of taut edges, which limits the substep, as a part of the limit.
 // Reference: M. Tournier et al. 2015, "Stable constrained dynamics", for the geometric stiffness.
 
 #include "cloth/line_segment.glsl"
+#include "cloth/line_edge.glsl"
 
-uniform samplerBuffer u_rows;
-uniform vec2 u_reach;              // segments before and after that matter, 0
+uniform samplerBuffer u_joints;    // impulses of the last edges of the segments
 #ifdef LOAD
 uniform samplerBuffer u_sums;      // loads so far, in ORDER
 #endif
 
-// Impulse of the edge between two points with its direction; its tension over the length, for an inverse mass of 1.
-vec4 push_between(Point first, Point second, float impulse, float former) {
-    vec3 start = start_between(first, second);
-    vec3 whole = end_between(first, second);
-    float reach = max(sqrt(dot(whole, whole)), 1e-20);
-    float load = abs(impulse) * max(first.weight, second.weight) / reach;
-    vec3 along = former > 0.0 && u_inertia * load < 1.0 ? direction(start) : whole / reach;
-    return vec4(impulse * along, max(-impulse, 0.0) / reach);
+// Impulse of an edge with its direction; its tension over the length, for an inverse mass of 1.
+vec4 push_of(Edge edge, float impulse) {
+    float reach = max(edge.reach, 1e-20);
+    vec3 along = u_inertia * abs(impulse) * edge.weight < reach ? edge.push : edge.along;
+    return edge.thread.y > 0.0 ? vec4(impulse * along, max(-impulse, 0.0) / reach) : vec4(0.0);
 }
 
-// Impulse of the last edge of a segment, and what it changes with that of the segment before and after.
-vec3 joint(Segment segment, int number) {
-    int at = segment.first + SEGMENT * (clamp(number, 0, segment.count - 1) - segment.number);
-    vec3 own = texelFetch(u_rows, at + SEGMENT - 1).xyz;
-    vec3 next = number < segment.count - 1 ? texelFetch(u_rows, at + SEGMENT).xyz : vec3(0.0);
-    float inverse = number >= 0 && number < segment.count ? 1.0 / (1.0 - own.z * next.y) : 0.0;
-    return vec3(own.x + own.z * next.x, own.y, own.z * next.z) * inverse;
+CELL next;
+Point first;
+Point second;
+Edge before;
+Edge edges[SEGMENT];
+vec4 points[SEGMENT];
+vec3 rows[SEGMENT];
+vec3 known = vec3(0.0, 1.0, 0.0);
+vec4 outside;                      // push of the edge before the segment
+vec4 push;                         // of the edge after the point
+float impulse;                     // of this edge
+float from_last;
+#ifdef LOAD
+vec4 loads[SEGMENT / 4];
+#endif
+
+// Takes the edge after `i`, and solves the edge.
+void advance(int i) {
+    points[i] = vec4(first.offset, first.sign * first.weight);
+    if (i < SEGMENT - 1) {
+        CELL cell = next;
+        next = moved_along(cell, 1);
+        Point third = point_in(next);
+        edges[i + 1] = edge_between(cell, second, third);
+        rows[i] = known = solved(known, before, edges[i], edges[i + 1], first, second);
+        before = edges[i];
+        first = second;
+        second = third;
+    }
+}
+
+void finish(int i) {
+#ifdef IMPULSES
+    points[i] = vec4(impulse, 0.0, 0.0, 0.0);
+#endif
+    vec4 pull = outside;
+    if (i > 0) {
+        impulse = rows[i - 1].x + rows[i - 1].y * from_last + rows[i - 1].z * impulse;
+        pull = push_of(edges[i - 1], impulse);
+    }
+#if defined(LOAD)
+    loads[i / 4][i % 4] += 0.5 * abs(points[i].w) * (pull.w + push.w);
+#elif !defined(IMPULSES)
+    points[i].xyz += abs(points[i].w) * (pull.xyz - push.xyz);
+#endif
+    push = pull;
 }
 
 void run(int id) {
     Segment segment = segment_of(id);
-    int number = segment.number;
-    vec2 before = vec2(0.0);
-    vec2 after = vec2(0.0);
-    for (int i = int(u_reach.x); i > 0; --i) {
-        vec3 left = joint(segment, number - i);
-        vec3 right = joint(segment, number + i);
-        before = vec2(left.x + left.y * before.x, left.z) / (1.0 - left.y * before.y);
-        after = vec2(right.x + right.z * after.x, right.y) / (1.0 - right.z * after.y);
-    }
-    vec3 own = joint(segment, number);
-    float to_next = (own.x + own.y * before.x + own.z * after.x) / (1.0 - own.y * before.y - own.z * after.y);
-    float from_last = before.x + before.y * to_next;
-#ifdef IMPULSES
-    vec4 rows[SEGMENT];
-    for (int i = 0; i < SEGMENT; ++i) {
-        vec4 row = texelFetch(u_rows, segment.first + i);
-        rows[i] = vec4(i < SEGMENT - 1 ? row.x + row.y * from_last + row.z * to_next : to_next, 0.0, 0.0, 0.0);
-    }
-#include "cloth/line_rows.glsl"
-#else
+    int joint = JOINTS * blocks_of_a_line() * segment.line + segment.number;
+    int last = max(joint - 1, 0);
+    impulse = texelFetch(u_joints, joint >> 2)[joint & 3];
+    from_last = segment.number > 0 ? texelFetch(u_joints, last >> 2)[last & 3] : 0.0;
     CELL cell = first_cell(id);
     CELL former = moved_along(cell, -1);
-    Point there = point_in(cell);
-    vec4 pull = vec4(0.0);
-    if (thread_in(former).y > 0.0) {
-        pull = push_between(point_in(former), there, from_last, texelFetch(u_rows, max(segment.first - 1, 0)).w);
-    }
+    next = moved_along(cell, 1);
+    first = point_in(cell);
+    second = point_in(next);
+    before = edge_between(former, point_in(former), first);
+    outside = push_of(before, from_last);
+    edges[0] = edge_between(cell, first, second);
+    EACH(advance);
+    push = push_of(edges[SEGMENT - 1], impulse);
 #ifdef LOAD
-    vec4 loads[SEGMENT / 4];
-#else
-    vec4 points[SEGMENT];
-#endif
     for (int i = 0; i < SEGMENT; ++i) {
-        Point here = there;
-        CELL next = moved_along(cell, 1);
-        there = point_in(next);
-        vec4 row = texelFetch(u_rows, segment.first + i);
-        float impulse = i < SEGMENT - 1 ? row.x + row.y * from_last + row.z * to_next : to_next;
-        vec4 push = thread_in(cell).y > 0.0 ? push_between(here, there, impulse, row.w) : vec4(0.0);
-#ifdef LOAD
-        int at = point_in_order(cell);
-        float load = texelFetch(u_sums, at / 4)[at % 4];
-        loads[i / 4][i % 4] = load + 0.5 * here.weight * (pull.w + push.w);
-#else
-        points[i] = vec4(here.offset + here.weight * (pull.xyz - push.xyz), here.sign * here.weight);
-#endif
-        pull = push;
-        cell = next;
+        int at = point_in_order(moved_along(cell, i));
+        loads[i / 4][i % 4] = texelFetch(u_sums, at >> 2)[at & 3];
     }
+#endif
+    EACH_BACK(finish);
 #ifdef LOAD
     o_load_0 = loads[0];
     o_load_1 = loads[1];
@@ -91,6 +99,5 @@ void run(int id) {
 #endif
 #else
 #include "cloth/line_points.glsl"
-#endif
 #endif
 }

@@ -12,7 +12,7 @@ uniform samplerBuffer u_points;
 void run(int id) {
     int at = point_of(id);
 #ifdef LOAD
-    o_load = vec4(0.0, 0.0, 0.0, texelFetch(u_sums, at / 4)[at % 4]);
+    o_load = vec4(0.0, 0.0, 0.0, texelFetch(u_sums, at >> 2)[at & 3]);
 #else
     o_point = texelFetch(u_points, at);
 #endif

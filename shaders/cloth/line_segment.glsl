@@ -1,6 +1,6 @@
 // A segment of a family of lines: SEGMENT points and the edges from each of them to the next.
 // On a sheet FAMILY is the family, numbered as the orders of cloth/line_layout.glsl; on a mesh its lines follow each other as
-// if they were one, with edges of factor 0 between them.
+// if they were one, with edges of factor 0 between them. JOINTS are the segments whose last edges are solved together.
 
 #include "cloth/line_layout.glsl"
 #include "cloth/offset.glsl"
@@ -12,12 +12,29 @@ uniform float u_compliance;        // 1 / (stiffness for a factor of 1, times th
 #ifdef DAMPED
 uniform float u_rate;              // damping over stiffness over the substep
 #endif
+uniform vec2 u_reach;              // segments before and after others that matter; segments of a mesh that hold edges
+
+// Calls of a function, as compilers do not unroll long loops, and arrays with varying indices are slow on many machines.
+#if SEGMENT > 8
+#define EACH(make) make(0); make(1); make(2); make(3); make(4); make(5); make(6); make(7); MORE(make)
+#define MORE(make) make(8); make(9); make(10); make(11); make(12); make(13); make(14); make(15)
+#define EACH_BACK(make) LESS(make); make(7); make(6); make(5); make(4); make(3); make(2); make(1); make(0)
+#define LESS(make) make(15); make(14); make(13); make(12); make(11); make(10); make(9); make(8)
+#else
+#define EACH(make) make(0); make(1); make(2); make(3); make(4); make(5); make(6); make(7)
+#define EACH_BACK(make) make(7); make(6); make(5); make(4); make(3); make(2); make(1); make(0)
+#endif
 
 struct Segment {
-    int first;                     // record of its first point
+    int line;
     int number;                    // in its line
-    int count;                     // segments of a line
 };
+
+int segments_of_a_line();
+
+int blocks_of_a_line() {
+    return int(uint(segments_of_a_line() + JOINTS - 1) / uint(JOINTS));
+}
 
 #ifdef GRID
 uniform float u_border;            // part of the stiffness that lines along the border have
@@ -30,18 +47,18 @@ uniform ivec2 u_map;               // texel and number of the factor of the edge
 #define CELL ivec2
 
 int segments_of_a_line() {
-    return padded(FAMILY == 2 ? u_size.x : u_size.y) / SEGMENT;
+    return int(uint(padded(FAMILY == 2 ? u_size.x : u_size.y)) / uint(SEGMENT));
 }
 
 Segment segment_of(int id) {
     int count = segments_of_a_line();
     int line = int((float(id) + 0.5) / float(count));
-    return Segment(SEGMENT * id, id - line * count, count);
+    return Segment(line, id - line * count);
 }
 
 ivec2 first_cell(int id) {
     Segment segment = segment_of(id);
-    int line = int((float(id) + 0.5) / float(segment.count));
+    int line = segment.line;
     int place = SEGMENT * segment.number;
 #if FAMILY == 0
     return ivec2(wrapped(line + place), place);
@@ -108,10 +125,15 @@ vec2 thread_in(ivec2 cell) {
 #else
 uniform samplerBuffer u_places;    // particle, its place in ORDER, rest length [m] and factor of the edge to the next place
 
+
 #define CELL int
 
+int segments_of_a_line() {
+    return int(u_reach.y);
+}
+
 Segment segment_of(int id) {
-    return Segment(SEGMENT * id, id, textureSize(u_places) / SEGMENT);
+    return Segment(0, id);
 }
 
 int first_cell(int id) {

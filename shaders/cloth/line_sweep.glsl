@@ -1,88 +1,45 @@
-// The equations of the edges of one segment of a line, solved but for the last edges of this segment and of the one before.
-// Inputs: state, points of a substep in ORDER. Outputs: for each edge its impulse times the substep, and what it changes with
-// that of the last edge of the segment before and of this one; for the last edge of this one with that of the segment
-// before and of the first edge of the next segment. The fourth number is 1 if impulses are along the edge as it was.
-// Edges far from their rest length are softer, in proportion to the square of the error: a nearly straight line, which can
-// become shorter only by moving far to the side, then moves by about the length of an edge at most.
-// Impulses are along the edge as it was at the beginning of the substep, which keeps angular momentum, unless it has turned
-// far, or its force then or the load of an end is such that more inertia is needed: there the direction of the edge as it
-// is damps what would grow.
-// References: M. Macklin et al. 2019, "Small steps in physics simulation", with all edges of a line at the same time;
-// H. H. Wang 1981, "A parallel method for tridiagonal equations"; J. Fan, Y. Yuan 2005, "On the quadratic convergence of the
-// Levenberg-Marquardt method", for the square of the error; J.-P. Ryckaert et al. 1977, "Numerical integration of the
-// cartesian equations of motion of a system with constraints", for the directions.
+// The edges of one segment of a line, solved but for the last edges of this segment and of the one before.
+// Inputs: state, points of a substep in ORDER. Outputs: of the first edge its impulse times the substep, and what it changes
+// with that of the last edge of the segment before and of this one; of the last edge with that of the segment before and of
+// the first edge of the next segment.
 
 #include "cloth/line_segment.glsl"
+#include "cloth/line_edge.glsl"
 
-const float TRUST = 0.25;          // compliance over inverse mass for an error as long as the edge
-const float SOFTEST = 1e-6;        // compliance over inverse mass that rounding needs where a line is held at both ends
-const float TURN = 0.98;           // cosine of the largest turn of an edge in a substep
+CELL next;
+Point first;
+Point second;
+Edge before;
+Edge edge;
+vec3 known = vec3(0.0, 1.0, 0.0);
+vec3 begin;
 
-struct Edge {
-    vec3 along;
-    vec3 push;                     // direction of impulses
-    float reach;                   // [m]
-    vec2 thread;
-    float former;                  // 1 if `push` is the direction at the beginning
-};
-
-Edge edge_between(CELL cell, Point first, Point second) {
-    vec2 thread = thread_in(cell);
-    vec3 start = start_between(first, second);
-    vec3 whole = end_between(first, second);
-    float reach = sqrt(dot(whole, whole));
-    float former_reach = sqrt(dot(start, start));
-    vec3 along = whole / max(reach, 1e-20);
-    vec3 former = start / max(former_reach, 1e-20);
-    float weight = max(first.weight, second.weight);
-    float force = abs(former_reach - thread.x) * thread.y * weight / max(u_compliance * former_reach, 1e-30);
-    bool keeps = u_inertia * force < 1.0 && dot(former, along) > TURN && min(first.sign, second.sign) > 0.0;
-    float exists = thread.y > 0.0 ? 1.0 : 0.0;
-    return Edge(exists * along, exists * (keeps ? former : along), reach, thread, keeps ? 1.0 : 0.0);
+void advance(int i) {
+    CELL cell = next;
+    next = moved_along(cell, 1);
+    Point third = point_in(next);
+    Edge after = edge_between(cell, second, third);
+    known = solved(known, before, edge, after, first, second);
+    if (i == 0) {
+        begin = known;
+    } else if (i < SEGMENT - 1) {
+        begin = vec3(begin.xy + begin.z * known.xy, begin.z * known.z);
+    }
+    before = edge;
+    edge = after;
+    first = second;
+    second = third;
 }
 
 void run(int id) {
     CELL cell = first_cell(id);
     CELL former = moved_along(cell, -1);
-    Point first = point_in(cell);
-    Edge before = edge_between(former, point_in(former), first);
-    CELL next = moved_along(cell, 1);
-    Point second = point_in(next);
-    Edge edge = edge_between(cell, first, second);
-    vec4 rows[SEGMENT];
-    vec3 known = vec3(0.0, 1.0, 0.0);
-    for (int i = 0; i < SEGMENT; ++i) {
-        cell = next;
-        next = moved_along(cell, 1);
-        Point third = point_in(next);
-        Edge after = edge_between(cell, second, third);
-        float longer = edge.reach - edge.thread.x;
-        float error = longer / max(max(edge.reach, edge.thread.x), 1e-20);
-        float softest = max(SOFTEST, TRUST * error * error);
-        float compliance = u_compliance / max(edge.thread.y, 1e-20);
-#ifdef DAMPED
-        longer = (longer + u_rate * dot(edge.along, change_between(first, second))) / (1.0 + u_rate);
-        compliance /= 1.0 + u_rate;
-#endif
-        float weight = first.weight + second.weight;
-        float lower = -first.weight * dot(before.push, edge.along);
-        float upper = -second.weight * dot(edge.along, after.push);
-        float diagonal = max(compliance, softest * weight) + weight * dot(edge.along, edge.push);
-        // With what is known of the edge before: impulse, by the segment before, by the next edge
-        float inverse = edge.thread.y > 0.0 ? 1.0 / max(diagonal + lower * known.z, 1e-30) : 0.0;
-        known = vec3(-longer - lower * known.x, -lower * known.y, -upper) * inverse;
-        rows[i] = vec4(known, edge.former);
-        before = edge;
-        edge = after;
-        first = second;
-        second = third;
-    }
-    // Back to the first edge: with the last edge of the segment instead of the next one
-    vec3 later = rows[SEGMENT - 2].xyz;
-    for (int i = SEGMENT - 3; i >= 0; --i) {
-        vec3 own = rows[i].xyz;
-        later = vec3(own.xy + own.z * later.xy, own.z * later.z);
-        rows[i].xyz = later;
-    }
-#include "cloth/line_rows.glsl"
+    next = moved_along(cell, 1);
+    first = point_in(cell);
+    second = point_in(next);
+    before = edge_between(former, point_in(former), first);
+    edge = edge_between(cell, first, second);
+    EACH(advance);
+    o_first = vec4(begin, 0.0);
+    o_last = vec4(known, 0.0);
 }

@@ -131,6 +131,12 @@ void run(int id) {
     moved.velocity += inverse_mass * impulse;
     moved.position += inverse_mass * (u_substep * impulse + shift);
 #endif
+#ifdef PIN_MAPS
+    MovingTarget target = moving_target(id);
+    if (target.exists > 0.0) {
+        attract(target, map.x, moved.position, moved.velocity);
+    }
+#endif
 #ifdef COLLIDERS
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
@@ -141,12 +147,6 @@ void run(int id) {
 #endif
     resting_acceleration = length(pressing);
     collide(id, Particle(here, own.velocity + u_substep * pressing), moved, u_progress.y, u_clearance, u_substep);
-#endif
-#ifdef PIN_MAPS
-    MovingTarget target = moving_target(id);
-    if (target.exists > 0.0) {
-        attract(target, map.x, moved.position, moved.velocity);
-    }
 #endif
     if (held) {
         moved = solved;

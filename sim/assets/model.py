@@ -6,7 +6,7 @@ Matrices act on column vectors and are named destination_from_source; quaternion
 import dataclasses
 import enum
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -365,6 +365,15 @@ class Material:
         return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipSource:
+    """The motion that a clip was transferred from; edits as of `sinew.sim.assets.humanoid.bones_of`."""
+
+    clip: Clip
+    model: "CharacterModel"
+    edits: Sequence[tuple[str, str]] = ()
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class CharacterModel:
     """A character; `skeleton` and `skin` are None for static models, a skeleton may come without weights."""
@@ -385,6 +394,7 @@ class CharacterModel:
     rig: Rig = field(default_factory=Rig)
     cameras: tuple[FileCamera, ...] = ()
     lights: tuple[FileLight, ...] = ()
+    sources: Mapping[str, ClipSource] = field(default_factory=dict)  # By the names of transferred clips
 
     def sections_of(self, material: str) -> tuple[str, ...]:
         found = (part for part in self.mesh.sections if part.material >= 0 and part.name and part.triangle_count)

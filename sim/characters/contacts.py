@@ -1,6 +1,6 @@
 import numpy as np
 
-from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.arrays import Bool, Float64
 
 FLOOR_PERCENTILE = 2.0
 """Percentile of the height of a foot that counts as its height on the floor [%]."""
@@ -23,5 +23,10 @@ def contacts(points: Float64, step: float, leg: float, up: int, floor: float) ->
         return []
     speed = np.linalg.norm(np.gradient(points, step, axis=0), axis=-1)
     stands = (speed < CONTACT_SPEED * leg) & (points[:, up] - floor < CONTACT_HEIGHT * leg)
+    return [(first, last) for first, last in spans_of(stands) if (last - first) * step >= CONTACT_TIME]
+
+
+def spans_of(stands: Bool) -> list[tuple[int, int]]:
+    """Returns first and last frame of each row of frames in which a foot stands."""
     edges = np.flatnonzero(np.diff(stands, prepend=False, append=False))
-    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2) if (b - a - 1) * step >= CONTACT_TIME]
+    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]

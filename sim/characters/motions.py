@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sinew.sim.assets.build_mesh import weight_starts_of
-from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
+from sinew.sim.assets.model import CharacterModel, Clip, ClipSource, Interpolation, LocalPose
 from sinew.sim.assets.raw import RawChannel, RawClip, RawModel, RawTrack
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.retarget import RetargetError, retargeted_clip
@@ -24,7 +24,7 @@ def animated_model(
     Args:
         sources: Files that were read; motions of others are left out.
     """
-    clips: list[Clip] = list(model.clips)
+    clips, origins = list(model.clips), dict[str, ClipSource]()
     faults: list[tuple[str, str]] = []
     for motion, titles in zip(settings.motions, motion_titles(model, settings.motions, sources), strict=True):
         source = sources.get(Path(motion.path))
@@ -41,9 +41,11 @@ def animated_model(
                     )
                     for clip, title in zip(source.clips, titles, strict=True)
                 ]  # fmt: skip
+            played = zip(titles, source.clips, strict=True)
+            origins |= {title: ClipSource(clip, source, motion.humanoid) for title, clip in played}
         except ValueError as error:
             faults.append((motion.path, str(error)))
-    return dataclasses.replace(model, clips=tuple(clips)), faults
+    return dataclasses.replace(model, clips=tuple(clips), sources=origins), faults
 
 
 def motion_titles(

@@ -12,7 +12,7 @@ from pyglm import glm
 
 from sinew.sim.assets.clip import UniformClip, renamed
 from sinew.sim.assets.humanoid import REQUIRED, SIDES, bones_of
-from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
+from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
 from sinew.sim.characters.contacts import FLOOR_PERCENTILE, contacts
 from sinew.sim.characters.expressions import expression_weights
 from sinew.sim.characters.modifiers.functions import two_bones
@@ -234,6 +234,21 @@ def _arcs(one: Float64, other: Float64) -> Float64:
 # --- feet -------------------------------------------------------------------------------------------------
 
 
+def stands_of(clip: Clip, body: Body) -> list[list[tuple[float, float]]]:
+    """Returns the spans of time [s] in which the left and the right foot stand in a clip, as a transfer pins them."""
+    motion = _motion_of(clip, clip.sample_many(clip.frame_times.tolist(), Interpolation.LINEAR))
+    points = _world(body.skeleton, motion)[1]
+    spans = [_stands(points, body, side, motion.step) for side in SIDES]
+    return [[(first * motion.step, last * motion.step) for first, last in found] for found in spans]
+
+
+def _stands(points: Float64, body: Body, side: str, step: float) -> list[tuple[int, int]]:
+    """Returns first and last frame of each contact of a foot; `points` are positions of all joints, (F, B, 3)."""
+    path = points[:, ball(body, side)]
+    floor = float(np.percentile(path[:, body.up], FLOOR_PERCENTILE))
+    return contacts(path, step, body.leg, body.up, floor)
+
+
 def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: int) -> Float64:
     """Returns the displacement of a foot that makes it stand still, (F, 3); fades outside of the contacts."""
     shift, fade = np.zeros_like(ball), FADE / step
@@ -261,9 +276,7 @@ def _pinned(
     legs = [[target.bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot")] for side in SIDES]
     aims, drop = [], np.zeros(len(hips))
     for side, (upper, lower, foot) in zip(SIDES, legs, strict=True):
-        path = points[:, ball(source, side)]
-        floor = float(np.percentile(path[:, source.up], FLOOR_PERCENTILE))
-        stands = contacts(path, step, source.leg, source.up, floor)
+        stands = _stands(points, source, side, step)
         aims.append(placed[:, foot] + _shifts(placed[:, ball(target, side)], stands, step, target.up))
         length = np.linalg.norm(placed[0, lower] - placed[0, upper]) + np.linalg.norm(
             placed[0, foot] - placed[0, lower]
@@ -361,9 +374,8 @@ def retargeted_clip(
     own, other = body(target, target_edits, up_axis), body(source, source_edits, "")
     if is_stated and any("hips" not in found.bones for found in (own, other)):
         raise RetargetError("the hips are missing")
-    step = float(times[1] - times[0]) if len(times) > 1 else 1.0 / 30.0
     poses = clip.sample_many(times.tolist(), Interpolation.LINEAR)
-    motion = LocalMotion(poses.positions, poses.orientations, step)
+    motion = _motion_of(clip, poses)
     names = {joint_name: joint for joint, joint_name in enumerate(own.skeleton.names)}
     if is_same:
         result = motion
@@ -381,7 +393,14 @@ def retargeted_clip(
             expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
             for frame in range(len(times))
         ])  # fmt: skip
-    return UniformClip(name, step, result.positions, result.orientations, scales, weights)
+    return UniformClip(name, motion.step, result.positions, result.orientations, scales, weights)
+
+
+def _motion_of(clip: Clip, poses: LocalPose) -> LocalMotion:
+    """Returns a clip from its poses at all frames."""
+    times = clip.frame_times
+    step = float(times[1] - times[0]) if len(times) > 1 else 1.0 / 30.0
+    return LocalMotion(poses.positions, poses.orientations, step)
 
 
 SAME_REST = 1e-5

@@ -148,10 +148,12 @@ class DrawWatch:
 
     Attributes:
         programs: Of the draws, by GL name.
+        has_wide_lines: Whether lines wider than a pixel were drawn, which are not noted.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self.programs: dict[int, Program] = {}
+        self.has_wide_lines = False
         self._context, self._library = context, library
         self._image = DrawnImage()
         self._only: frozenset[str] = frozenset()
@@ -216,10 +218,13 @@ class DrawWatch:
     # --- state ----------------------------------------------------------------------------------------------------
 
     def _program(self, name: int) -> Program | None:
-        """Returns a program of the library; None for others, and for geometry shaders, which WebGL lacks."""
+        """Returns a program of the library; None for others, and for wide lines, since WebGL lacks geometry shaders."""
         if name not in self.programs:
             found = self._library.program_named(name)
-            if found is None or "geometry" in found.sources.stages:
+            if found is None:
+                return None
+            if "geometry" in found.sources.stages:
+                self.has_wide_lines = True
                 return None
             self.programs[name] = found
         return self.programs[name]

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.maths.arrays import Float32, Float64, Intp
+from sinew.sim.maths.arrays import Bool, Float32, Float64, Intp
 
 BONES_MAX, INFLUENCES_MAX = 256, 8
 
 CANDIDATES = 8
 """Number of bones of each point whose weights are solved together."""
 
-WEIGHT_STEPS = 100
-"""Number of projected gradient steps for the weights."""
+RIDGE = 1e-13
+"""Part of the mean cost of the weights that is added to each, so that equal bones share a point."""
 
 BLOCK = 4096
 """Number of points that are handled at once."""
@@ -114,7 +114,7 @@ def fit_bones(
     rows, frames = _fitted_rows(point_count, count), np.arange(0, frame_count, math.ceil(frame_count / FRAMES))
     is_whole = len(rows) == point_count and frame_count <= 2 * FRAMES
     frames = np.arange(frame_count) if is_whole else frames
-    part = _Points(rest[rows], positions[frames][:, rows])
+    part = _Points(rest[rows], positions[frames[:, None], rows])
     share = 1.0 if is_whole else 0.7
     state, history = _fitted(
         part, part.centred(given[frames]), count, influences, rounds, None if labels is None else labels[rows],
@@ -303,13 +303,13 @@ def _extended(
             step += 1
             points = _Points(moved_rest[block], positions[:, block], part.centre, means)
             solved = points if chosen is None else _Points(
-                moved_rest[block], positions[chosen][:, block], part.centre, means[chosen]
+                moved_rest[block], positions[chosen, block], part.centre, means[chosen]
             )  # fmt: skip
             former = None if number == 0 else _State(transforms, bones[block], weights[block])
             found = _weighted(solved, transforms[used], former, influences)
             if moves_rest:
                 _move_rest(solved, found)
-                found = _weighted(solved, transforms[used], found, influences)
+                found = found if chosen is not None else _weighted(solved, transforms, found, influences)
                 moved_rest[block] = solved.rest[:, :3] + part.centre
                 points.rest[:] = solved.rest
             bones[block], weights[block] = found.bones, found.weights
@@ -431,9 +431,10 @@ def _weighted(points: _Points, transforms: Float64, state: _State | None, influe
     bones, weights = np.empty((len(points.rest), used_count), np.intp), np.empty((len(points.rest), used_count))
     for rows in _blocks(len(points.rest)):
         key = products.rigid[rows].copy()
-        former = np.full_like(key, 1.0 / width)
-        if state is not None:
-            former = np.zeros_like(key)
+        former = np.zeros_like(key)
+        if state is None:
+            np.put_along_axis(former, key.argmin(axis=1)[:, None], 1.0, 1)
+        else:
             np.put_along_axis(former, state.bones[rows], state.weights[rows], 1)
             key[former > 1e-7] -= 1e30  # present bones stay candidates
         chosen = np.argsort(key, axis=1, kind="stable")[:, :width]
@@ -441,11 +442,11 @@ def _weighted(points: _Points, transforms: Float64, state: _State | None, influe
         pairs = products.pairs(chosen).reshape(*chosen.shape, width, 16)
         gram = (pairs @ outer[:, None, :, None])[..., 0]
         linear, before = (np.take_along_axis(one, chosen, 1) for one in (products.linear[rows], former))
-        found = _on_simplex(gram, linear, _projected(before + 1e-3))
+        found = _on_simplex(gram, linear, before / before.sum(axis=1, keepdims=True))
         top = np.argsort(-found, axis=1, kind="stable")[:, :used_count]
         gram_of_top = np.take_along_axis(np.take_along_axis(gram, top[:, :, None], 1), top[:, None], 2)
         linear_of_top, start = (np.take_along_axis(one, top, 1) for one in (linear, found))
-        solved = _on_simplex(gram_of_top, linear_of_top, _projected(start))
+        solved = _on_simplex(gram_of_top, linear_of_top, start / start.sum(axis=1, keepdims=True))
         found = np.zeros_like(found)
         np.put_along_axis(found, top, solved, 1)
         if state is not None:
@@ -461,27 +462,59 @@ def _cost(gram: Float64, linear: Float64, weights: Float64) -> Float64:
     return cost
 
 
-def _projected(values: Float64) -> Float64:
-    """Returns the nearest rows that are not negative and have sum 1. Source: Duchi et al. 2008."""
-    falling = -np.sort(-values, axis=1)
-    sums = np.cumsum(falling, axis=1) - 1.0
-    last = (falling - sums / np.arange(1, values.shape[1] + 1) > 0.0).sum(axis=1) - 1
-    nearest: Float64 = np.maximum(values - (sums[np.arange(len(values)), last] / (last + 1))[:, None], 0.0)
-    return nearest
-
-
 def _on_simplex(gram: Float64, linear: Float64, start: Float64) -> Float64:
-    """Returns the rows that minimise wᵀ gram w - 2 linear w, are not negative and have sum 1."""
-    step = 1.0 / (np.linalg.eigvalsh(gram)[:, -1:] + 1e-15)
-    found, ahead, momentum = start, start.copy(), 1.0
-    for _ in range(WEIGHT_STEPS):
-        new = _projected(ahead - step * ((gram @ ahead[..., None])[..., 0] - linear))
-        following = (1.0 + math.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
-        ahead = new + (momentum - 1.0) / following * (new - found)
-        turned = ((ahead - new) * (new - found)).sum(axis=1) < 0.0
-        ahead[turned] = new[turned]
-        found, momentum = new, following
-    return found
+    """Returns the rows that minimise wᵀ gram w - 2 linear w, are not negative and have sum 1.
+
+    Weights of zero are fixed; one weight at a time is fixed or freed, until none of them lowers the cost.
+
+    Source: Nocedal and Wright 2006, "Numerical optimization", section 16.5: active sets.
+
+    Args:
+        start: Rows that are not negative and have sum 1.
+    """
+    width = start.shape[1]
+    size = np.maximum(np.trace(gram, axis1=1, axis2=2) / width, 1e-30)
+    costs, target = np.ascontiguousarray(gram.transpose(1, 2, 0) / size), linear.T / size
+    costs[range(width), range(width)] += RIDGE
+    found, rows, now = start.T.copy(), np.arange(len(start)), start.T.copy()
+    free = now > 0.0
+    for _ in range(4 * width):
+        wanted = _stationary(costs, target, free)
+        falls = free & (wanted < 0.0)
+        ways = np.where(falls, now / np.where(falls, now - wanted, 1.0), 1.0)
+        now = now + ways.min(axis=0) * (wanted - now)
+        is_stopped = falls.any(axis=0)
+        fixed, columns = ways.argmin(axis=0)[is_stopped], np.flatnonzero(is_stopped)
+        free[fixed, columns], now[fixed, columns] = False, 0.0
+        slopes = (costs * now).sum(axis=1) - target
+        slopes = np.where(free, 0.0, slopes - (slopes * now).sum(axis=0))
+        is_freed = ~is_stopped & (slopes.min(axis=0) < -1e-10)
+        free[slopes.argmin(axis=0)[is_freed], np.flatnonzero(is_freed)] = True
+        found[:, rows] = now
+        is_open = is_stopped | is_freed
+        if not is_open.any():
+            break
+        rows, now, free, target = rows[is_open], now[:, is_open], free[:, is_open], target[:, is_open]
+        costs = costs[:, :, is_open]
+    return found.T
+
+
+def _stationary(costs: Float64, target: Float64, free: Bool) -> Float64:
+    """Returns the free weights (C, V) with sum 1 and the least cost, by elimination for all points at once."""
+    width = len(costs)
+    matrix = np.where(free[:, None] & free, costs, 0.0)
+    matrix[range(width), range(width)] += ~free
+    sides = np.stack((np.where(free, target, 0.0), free.astype(np.float64)), axis=1)
+    for row in range(width - 1):
+        factors = matrix[row + 1 :, row] / matrix[row, row]
+        matrix[row + 1 :, row + 1 :] -= factors[:, None] * matrix[row, row + 1 :]
+        sides[row + 1 :] -= factors[:, None] * sides[row]
+    for row in reversed(range(width)):
+        sides[row] -= (matrix[row, row + 1 :, None] * sides[row + 1 :]).sum(axis=0)
+        sides[row] /= matrix[row, row]
+    alone, share = sides[:, 0], sides[:, 1]
+    weights: Float64 = alone - (alone.sum(axis=0) - 1.0) / share.sum(axis=0) * share
+    return weights
 
 
 def _move_rest(points: _Points, state: _State) -> None:

@@ -78,6 +78,11 @@ class DrawRecorder:
         self._same: dict[Commands, Commands] = {}
         self._last: dict[int, bytes] = {}
 
+    @property
+    def has_wide_lines(self) -> bool:
+        """Whether the images have lines wider than a pixel, which a page does not draw."""
+        return self._watch.has_wide_lines
+
     def add(self, advance: Callable[[], None], draw: Callable[[], None], *, skips: bool = True) -> None:
         """Notes an image that `draw` draws, and kernels in `advance`, which moves the scene, that the page repeats."""
         moved, image = DrawnImage(), DrawnImage()

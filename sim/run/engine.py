@@ -13,7 +13,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Character, Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
-from sinew.sim.characters.foot_slide import FootSlide, posed_slides
+from sinew.sim.characters.foot_slide import FootSlide, posed_slides, sample_times, source_stands
 from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
@@ -502,7 +502,9 @@ class Engine(Owner):
             body = body_of(character.model, settings.humanoid, up_axis(settings, character.model))
         except RetargetError:
             return ()
-        return posed_slides(character.pose_at, body, character.world_from_model, first, last)
+        times = sample_times(first, last)
+        stands = source_stands(character.animated, settings, body, times)
+        return posed_slides(character.pose_at, body, character.world_from_model, times, stands)
 
     def compare(self, node_id: NodeId, now: float) -> ComparisonStatistics | None:
         """Returns statistics of the last comparison, at least one frame old, or None; `now` is monotonic time [s]."""

@@ -183,7 +183,7 @@ class LiveProgram:
     ) -> None:  # fmt: skip
         self.trace, self._pack = trace, pack
         shown = {name for one in outputs.values() for name in one.buffers}
-        needed = needed_of(trace.finished, shown | wanted)
+        needed, written = needed_of(trace.finished, shown | wanted), trace.written
         self.steps = live_steps(trace, needed)
         self.buffers = {name: number for number, name in enumerate(sorted(needed))}
         for name in needed - trace.sizes.keys():
@@ -206,7 +206,7 @@ class LiveProgram:
             start, period = len(self.steps) - 1, 0
         self.start, self.period = start, period
         self._starts = starts_of(self.steps, trace.sizes, frozenset(shown | wanted))
-        self._starts |= {name for name in needed if name not in trace.written}
+        self._starts |= needed - written
         lists = Interned[tuple[int, ...]]()
         rows = [lists.add(row) for row in self._rows(placed)]
         self.json: dict[str, Any] = {

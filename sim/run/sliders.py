@@ -13,7 +13,7 @@ import numpy as np
 
 from sinew.sim.export.page.pack import Pack
 from sinew.sim.gl.errors import GLError
-from sinew.sim.gl.trace import Draw, buffer_contents, tracing
+from sinew.sim.gl.trace import Draw, Upload, buffer_contents, tracing
 from sinew.sim.kinds.contract import Grab, LiveNode, warning_of
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.run.live import LiveProgram, Place
@@ -37,12 +37,12 @@ WIDEST = 1e4
 """Ranges beyond this one are bounds of numbers, not of a slider."""
 
 CHANGES_NOTHING = "it changes nothing here"
-NO_RANGE = "the engine refuses all other values, or they need other programs"
+OTHER_PROGRAMS = "other values need other programs"
 
 EFFECT = 6
 """Steps after which a setting must have moved something."""
 
-WORDS_MAX = 4096
+WORDS_MAX = 1 << 15
 SIZE_MAX = 1 << 22
 """Words of buffers that a slider may change, and bytes of a buffer that is looked at."""
 
@@ -92,6 +92,8 @@ class Slider:
     lo: float
     hi: float
     is_log: bool
+    refused: str = CHANGES_NOTHING  # Why the engine does not take the last value that it refused
+    changed: frozenset[Part] = frozenset()  # At its ends
     values: list[float] = field(default_factory=list)
     rows: list[Numbers] = field(default_factory=list)  # What changes, for each of the values
     products: set[Part] = field(default_factory=set)  # Parts that it multiplies; it adds to others
@@ -129,7 +131,7 @@ class Probe:
         self, runner: SimulationRunner, scene: Scene, program: LiveProgram, nodes: Mapping[NodeId, LiveNode]
     ) -> None:
         self._runner, self.scene, self._program, self.nodes = runner, scene, program, nodes
-        written = {name for step in program.steps for command, _ in step if isinstance(command, Draw)
+        written = {name for step in program.steps for command, _ in step if not isinstance(command, Upload)
                    for name in command.writes}  # fmt: skip
         self._later: list[bytes] = []
         self._constant = [name for name in program.buffers if name not in written and program.sizes[name] <= SIZE_MAX]
@@ -159,7 +161,8 @@ class Probe:
     def numbers(self, values: Mapping[Setting, float], *, is_same_step: bool = False) -> Numbers:
         """Returns the numbers of a step that are others than without these values.
 
-        Numbers that vary with time are left out, or refused in `is_same_step`, which traces the step of `restart`.
+        Numbers that vary with time are left out, or refused in `is_same_step`, which traces the step of `restart`; so
+        does a step that makes other passes than that one.
 
         Raises:
             SliderError: If the engine refuses them, or they change more than numbers.
@@ -177,8 +180,10 @@ class Probe:
         except (ParamError, SettingsError, GLError) as error:
             raise SliderError(str(error)) from error
         if found.keys() != self.base.keys() or words.keys() != self._words.keys():
+            if not is_same_step:
+                return self.numbers(values, is_same_step=True)
             self.restart()
-            raise SliderError("other values need other programs")
+            raise SliderError(OTHER_PROGRAMS)
         return self._compared(found, words, is_same_step=is_same_step)
 
     def has_effect(self, values: Mapping[Setting, float]) -> bool:
@@ -220,7 +225,7 @@ class Probe:
         for command, values in trace.finished[0]:
             if isinstance(command, Draw):
                 number = counted[command.program] = counted.get(command.program, -1) + 1
-                if (command.program, number) in self._program.passes:
+                if (command.program, 0) in self._program.passes:
                     found[command.program, number] = values
         return found, {name: buffer_contents(name) for name in self._constant}
 
@@ -229,7 +234,9 @@ class Probe:
     ) -> Numbers:
         numbers: Numbers = {}
         for place, values in found.items():
-            known = self._program.passes[place].values()
+            known = self._program.passes.get(place, {}).values()
+            if not known:
+                continue
             for index, (value, before) in enumerate(zip(values, self.base[place], strict=True)):
                 if value == before:
                     continue
@@ -281,15 +288,16 @@ def slider_of(probe: Probe, setting: Setting, others: Sequence[Slider]) -> Slide
     slider = Slider(setting, start, lo, hi, is_log)
     slider.hi = _end_of(probe, slider, hi, others)
     slider.lo = _end_of(probe, slider, lo, others)
-    probe.numbers({setting: slider.hi}, is_same_step=True)
-    if not any(probe.has_effect({setting: end}) for end in (slider.hi, slider.lo)):
-        raise SliderError(CHANGES_NOTHING)
     if not slider.hi - slider.lo > 1e-6 * (hi - lo):
-        raise SliderError(NO_RANGE)
+        raise SliderError(slider.refused)
+    ends = [probe.numbers({setting: end}, is_same_step=True) for end in (slider.hi, slider.lo)]
+    slider.changed = frozenset().union(*ends)  # Other numbers vary with time
+    if not slider.changed or not any(probe.has_effect({setting: end}) for end in (slider.hi, slider.lo)):
+        raise SliderError(CHANGES_NOTHING)
     for count in ROWS:
         slider.values = slider.spread(count)
         tried = [probe.numbers({setting: value}) for value in slider.values]
-        parts = sorted(frozenset().union(*tried))
+        parts = sorted(slider.changed & frozenset().union(*tried), key=lambda part: (len(part), part))
         if not parts:
             break
         slider.rows = [{part: row.get(part, probe.start_of(part)) for part in parts} for row in tried]
@@ -315,7 +323,8 @@ def _end_of(probe: Probe, slider: Slider, wanted: float, others: Sequence[Slider
             for values in ends:
                 probe.refuse(values | {slider.setting: value})
             probe.numbers({slider.setting: value})
-        except (SliderError, ParamError):
+        except (SliderError, ParamError) as error:
+            slider.refused = str(error)
             return False
         return True
 
@@ -336,7 +345,9 @@ def _is_even(probe: Probe, slider: Slider) -> bool:
     between = slider.spread(2 * count - 1)[1::2]
     for value in (between[0], between[-1]) if count > 3 else between:
         found = probe.numbers({slider.setting: value})
-        if found.keys() - slider.rows[0].keys() or not _is_near(probe, [slider], found, {slider.setting: value}):
+        if (found.keys() & slider.changed) - slider.rows[0].keys() or not _is_near(
+            probe, [slider], found, {slider.setting: value}
+        ):
             return False
     return True
 
@@ -406,7 +417,7 @@ def _slider(probe: Probe, program: LiveProgram, slider: Slider, pack: Pack) -> d
     targets: dict[Any, dict[str, Any]] = {}
     for place, uniform in dict.fromkeys(one[:2] for one in columns if len(one) == 3):
         own = [one for one in columns if one[:2] == (place, uniform) and len(one) == 3]
-        passes = list(program.passes[place])
+        passes = _passes(probe, program, place, uniform)
         rows = table[:, [columns[one] for one in own]]
         key = place[0], uniform, tuple(one[2] for one in own), rows.tobytes()
         if key in targets:
@@ -422,6 +433,15 @@ def _slider(probe: Probe, program: LiveProgram, slider: Slider, pack: Pack) -> d
         "unit": param.declared.unit, "lo": slider.lo, "hi": slider.hi, "log": slider.is_log, "start": slider.start,
         "rows": len(slider.rows), "targets": list(targets.values()),
     }  # fmt: skip
+
+
+def _passes(probe: Probe, program: LiveProgram, place: Place, uniform: int) -> list[int]:
+    """Returns passes of a place; the last one of a program stands for others of steps that make more."""
+    before = probe.base[place][uniform]
+    places = [place]
+    if (place[0], place[1] + 1) not in probe.base:
+        places += (one for one in program.passes if one[0] == place[0] and one[1] > place[1])
+    return [at for one in places for at, known in program.passes.get(one, {}).items() if known[uniform] == before]
 
 
 def _target(probe: Probe, slider: Slider, parts: Sequence[Part], rows: Float64, pack: Pack) -> dict[str, Any]:
@@ -445,9 +465,11 @@ def _hand(
     probe: Probe, program: LiveProgram, found: Mapping[Place, tuple[bytes, ...]], pack: Pack
 ) -> Iterator[dict[str, Any]]:
     for place, values in found.items():
-        for index, (value, before) in enumerate(zip(values, probe.base[place], strict=True)):
-            passes = [at for at, known in program.passes[place].items() if known[index] == before]
-            if value == before or not passes:
+        for index, (value, before) in enumerate(zip(values, probe.base.get(place, values), strict=True)):
+            if value == before:
+                continue
+            passes = _passes(probe, program, place, index)
+            if not passes:
                 continue
             words = np.frombuffer(value, "<u4")
             floats = words.view(np.float32).tolist()

@@ -27,8 +27,12 @@ class PoseSnapshot:
     def same(self, other: "PoseSnapshot") -> bool:
         if self.pose is other.pose and self.world_from_model is other.world_from_model:
             return True
-        poses = np.array_equal(self.pose.palette, other.pose.palette) and self.pose.same_shape(other.pose)
-        return poses and np.array_equal(self.world_from_model, other.world_from_model)
+        joints = np.array_equal(self.pose.model_from_joint, other.pose.model_from_joint)
+        return (
+            joints
+            and self.pose.same_shape(other.pose)
+            and np.array_equal(self.world_from_model, other.world_from_model)
+        )
 
 
 def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
@@ -36,14 +40,24 @@ def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float6
     (first, _), (last, _) = (
         rigid_and_scale(snapshot.pose.palette, snapshot.pose.centres) for snapshot in (before, now)
     )
-    of_joint = dual_quaternion.multiply(last, quaternion.conjugate(first))
+    of_entry = dual_quaternion.multiply(last, quaternion.conjugate(first))
     into_model = inverse_affine(before.world_from_model)
     parts = []
     for start in range(0, len(influences.joints), _CHUNK >> 6):
         rows = slice(start, start + (_CHUNK >> 6))
-        mean = dual_quaternion.blend(of_joint[influences.joints[rows]], influences.weights[rows].astype(np.float64))
+        mean = dual_quaternion.blend(of_entry[influences.joints[rows]], influences.weights[rows].astype(np.float64))
         parts.append(now.world_from_model @ dual_quaternion.to_matrix(dual_quaternion.normalised(mean)) @ into_model)
     return np.concatenate(parts)
+
+
+def joint_motion(joint: int, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
+    """Returns the world motion of a joint (1, 4, 4), rigid in model space; a skin need not move with it."""
+    first, last = (
+        dual_quaternion.to_matrix(rigid_and_scale(one.pose.model_from_joint[[joint]], np.zeros((1, 3)))[0])
+        for one in (before, now)
+    )
+    motion: Float64 = now.world_from_model @ last @ inverse_affine(before.world_from_model @ first[0])
+    return motion
 
 
 def moved(matrices: Float64, points: Float64) -> Float64:
@@ -62,10 +76,6 @@ def rows_of(influences: Skin, chosen: npt.NDArray[np.intp] | slice) -> Skin:
     if len(influences.joints) == 1:
         return influences
     return Skin(influences.joints[chosen], influences.weights[chosen], influences.influence_max)
-
-
-def of_joint(joint: int) -> Skin:
-    return Skin(np.array([[joint]], np.uint16), np.ones((1, 1), np.float32), 1)
 
 
 def nearest(points: Float64, vertices: Float64) -> npt.NDArray[np.intp]:

@@ -55,9 +55,11 @@ class Chromium:
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         return self._send(method, self._session, **parameters)
 
-    def open(self, url: str, size: tuple[int, int] = (640, 400), ratio: float = 1.0) -> None:
+    def open(self, url: str, size: tuple[int, int] = (640, 400), ratio: float = 1.0, *, phone: bool = False) -> None:
+        """Opens a page in a window of this size [px], on a screen with `ratio` pixels for each, by touch on a phone."""
         self.send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=ratio,
-                  mobile=False)  # fmt: skip
+                  mobile=phone)  # fmt: skip
+        self.send("Emulation.setTouchEmulationEnabled", enabled=phone, maxTouchPoints=2)
         self.log.clear()
         self.send("Page.navigate", url=url)
         self.wait("document.readyState === 'complete'")
@@ -76,6 +78,14 @@ class Chromium:
             if time.monotonic() > end:
                 raise BrowserError(f"waited {patience} s for {condition}")
             time.sleep(0.05)
+
+    def touch(self, *places: tuple[tuple[int, int], ...], lifts: bool = True) -> None:
+        """Puts fingers on the first places [px], moves them over the others, and lifts them."""
+        for kind, fingers in zip(("touchStart", *["touchMove"] * (len(places) - 1)), places, strict=True):
+            points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(fingers)]
+            self.send("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+        if lifts:
+            self.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def picture(self) -> bytes:
         """Returns the page as a PNG."""

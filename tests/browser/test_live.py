@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import sinew
 from sinew import resources
+from sinew.sim.kinds.cloth.settings import ClothSolving
+from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.maths.arrays import Float32
 from tests.browser.driver import Chromium, Firefox
 
@@ -70,11 +73,17 @@ def rms(one: dict[str, Float32], other: dict[str, Float32]) -> dict[str, float]:
     return {name: float(np.sqrt((each**2).mean())) for name, each in apart.items()}
 
 
-def heavier(project: sinew.Project) -> None:
-    """Multiplies gravity by 1 + 1e-6: what that moves, rounding may move too."""
-    for node in project.nodes:
-        if hasattr(node, "gravity"):
-            node.gravity = tuple(part * (1.0 + 1e-6) for part in node.gravity)
+def moved_by_rounding(project: Path, steps: tuple[int, ...], expected: dict[str, Float32]) -> dict[str, float]:
+    """Root mean square [m] by which changes of gravity as small as rounding move the nodes, the largest of some."""
+
+    def heavier(share: float, opened: sinew.Project) -> None:
+        for node in opened.nodes:
+            if hasattr(node, "gravity"):
+                node.gravity = tuple(part * (1.0 + share) for part in node.gravity)
+
+    shares = (1e-6, -1e-6, 2e-6, -2e-6)
+    found = [rms(wanted(project, steps, partial(heavier, share)), expected) for share in shares]
+    return {name: max(one[name] for one in found) for name in expected}
 
 
 @pytest.fixture(scope="module")
@@ -148,20 +157,40 @@ def test_a_hand_holds_a_particle(chrome: Chromium, sheet: tuple[Path, Path]) -> 
 
 
 @pytest.mark.campaign
+def test_a_slider_of_inputs_moves_back(chrome: Chromium, tmp_path: Path) -> None:
+    project, page = resources.path("projects/sparks.sinew"), tmp_path / "page.html"
+    with sinew.open(project) as one:
+        one.export(page, range(41), options={"sliders": "Sparks.gravity.y"})
+    opened(chrome, page)
+    first = simulated(chrome, (40,))
+    start = chrome.run("page.runner.sliders[0].start")
+    chrome.run("page.runner.set(0, 5)")
+    assert np.nanmax(np.abs(simulated(chrome, (40,))["sparks/40"] - first["sparks/40"])) > 0.1
+    chrome.run(f"page.runner.set(0, {start})")
+    assert np.array_equal(simulated(chrome, (40,))["sparks/40"], first["sparks/40"], equal_nan=True)
+
+
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples(name: str, chrome: Chromium, fox: Firefox, tmp_path: Path) -> None:
     project, page = resources.path(f"projects/{name}.sinew"), tmp_path / "page.html"
     with sinew.open(project) as one:
         one.export(page, range(61), options={"sliders": "none"})
+        # Firefox limits indices of arrays in these kernels, so that loops are not unrolled and sums round otherwise.
+        rounded = {node.id for node in one.document.scene.nodes if isinstance(node.settings, HairSettings)
+                   or getattr(node.settings, "solver", None) is ClothSolving.LINES}  # fmt: skip
     print(f"{name}: {page.stat().st_size / 1e3:.0f} kB")
     opened(chrome, page)
     if not chrome.run("!!page.runner"):
         return
-    expected, other = wanted(project, STEPS), wanted(project, STEPS, heavier)
+    expected = wanted(project, STEPS)
+    chaos = moved_by_rounding(project, STEPS, expected)
     for browser in (fox, chrome):
         opened(browser, page)
         found = simulated(browser, STEPS)
         for key, each in rms(found, expected).items():
             print(f"{browser.name}: {key}: {np.nanmax(np.abs(found[key] - expected[key])):.2g} m")
+            if browser is fox and key.split("/")[0] not in rounded:
+                assert np.array_equal(found[key], expected[key], equal_nan=True), key
             # Births take sines of other implementations; beyond that, what moves with rounding moves by chaos.
-            assert each <= 1e-3 + 3.0 * rms(other, expected)[key], (browser.name, key)
+            assert each <= 1e-3 + 3.0 * chaos[key], (browser.name, key)

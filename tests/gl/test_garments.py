@@ -17,9 +17,11 @@ from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
-from sinew.sim.kinds.cloth.stability import line_stability
+from sinew.sim.kinds.cloth.stability import MARGIN
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
+from sinew.sim.skin.attachment import attach, closest_weights
+from tests.garment_walks import stability_of
 from tests.oracles.skin import winding_numbers
 
 HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
@@ -123,8 +125,28 @@ def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, Project
         assert not (inside & (depth[order] > 0.02)).any(), "a vertex of the skin is not farther away than that"
         assert skirt.measures()["strain"] < 0.1
     with project.simulated(project.document.scene.node(skirt.id)) as system:
-        cloth = system.cloth  # type: ignore[attr-defined]
-        cloth.measures_lines = True
-        cloth.check()
-        assert line_stability(cloth.settings, cloth.lines).ratio < 0.5
-        assert cloth.stopped == ""
+        assert stability_of(system.cloth).ratio < 0.5  # type: ignore[attr-defined]
+        assert system.cloth.stopped == ""  # type: ignore[attr-defined]
+
+
+def test_a_cape_meets_the_skirt_under_it(dressed: tuple[Project, ProjectNode]) -> None:
+    project, character = dressed
+    character.clip = "walk"
+    coarse = {"garment_cell": 80.0, "substeps": 24, "more_substeps": False}
+    skirt = project.add("skirt", parent=character, **coarse)
+    cape = project.add("cape", parent=character, wind=(0.0, 0.0, 4.0), **coarse)
+    project.playback.run_up = 0.2
+    for _ in range(2):
+        project.step(10)
+        inner, outer = (node.arrays()["positions"].astype(np.float64) for node in (skirt, cape))
+        near = attach(np.arange(len(outer), dtype=np.int32), outer, inner, skirt.arrays()["triangles"])
+        inside = closest_weights(outer, inner[near.corners]).min(axis=1) > 0.0
+        heights = near.heights[inside & (np.abs(near.heights) < 0.1)]
+        assert heights.min() > 0.015, "without contact it is 80 mm inside"
+        assert (heights < 0.025).sum() > 10, "the wind presses it on the skirt"
+    for node in (skirt, cape):
+        with project.simulated(project.document.scene.node(node.id)) as system:
+            found = stability_of(system.cloth)  # type: ignore[attr-defined]
+            assert found.ratio < MARGIN
+            assert system.cloth.stopped == ""  # type: ignore[attr-defined]
+        assert node.measures()["strain"] < 0.1

@@ -12,9 +12,10 @@ from sinew.app.cli.main import main
 from sinew.app.project.project_file import save_project
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.page.pack import Unpacked
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSolving
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
-from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSource
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.run import page_file as page
@@ -207,6 +208,31 @@ def test_what_cannot_be_live_is_recorded_and_says_why(tmp_path: Path, capsys: py
     found = exported(source, "--frames", "0:12", "--option", "live=off")
     assert {form for form, _ in forms(found).values()} == {"recorded"}
     assert found.scene["live"] is None
+
+
+def test_what_a_page_cannot_draw_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compared = HairSettings(
+        source=HairSource.ELLIPSOID, guides=12, children=4, knots=6, rival=ComparisonSolverChoice.SPRINGS,
+        show=HairDisplay.DISTANCE,
+    )  # fmt: skip
+    nodes = {"Wide": CameraSettings(aperture=2.8), "Sharp": CameraSettings(), "Hair": compared}
+    exported(project(tmp_path / "both.sinew", **nodes), "--frames", "0:3")
+    said = capsys.readouterr().err
+    assert "Wide: its depth of field is not in the page" in said
+    assert "lines wider than a pixel are not in the page" in said
+    assert "Sharp" not in said
+    exported(project(tmp_path / "sheet.sinew", Sheet=SHEET), "--frames", "0:3", "--option", "sliders=none")
+    assert "not in the page" not in capsys.readouterr().err
+
+
+def test_cloths_that_meet_have_sliders(tmp_path: Path) -> None:
+    with sinew.open(resources.path("projects/cloth-on-cloth.sinew")) as one:
+        for node in ("Hammock", "Blanket"):
+            one.nodes[node].columns = one.nodes[node].rows = 9
+        one.export(tmp_path / "page.html", range(13), options={"sliders": "Blanket.gravity.y"})
+    (slider,) = page.read_page(tmp_path / "page.html").scene["live"]["sliders"]
+    assert (slider["node"], slider["name"], slider["lo"], slider["hi"]) == ("Blanket", "gravity.y", -20.0, 20.0)
+    assert all(target["passes"] for target in slider["targets"])
 
 
 def test_python_writes_the_same_page(tmp_path: Path) -> None:

@@ -56,11 +56,29 @@ def test_tuned_springs_of_a_vrm_are_saved_and_opened_again(fresh, qtbot, tmp_pat
         "Viewers simulate at their own frame rate."
     ]
     made = saved(editor, window, qtbot, tmp_path / "tuned.vrm")
+    assert editor.dialogs.suggestion == tmp_path / "Ada-springs.vrm", "not the file that the scene reads"
     assert [one.stiffness for one in made.rig.springs[0].joints] == [0.5, 0.25]
     dropped(editor, qtbot, tmp_path / "tuned.vrm")
     (springs,) = editor.document.scene.of_kind("springs")
     assert springs.settings.from_file
     assert springs.settings.stiffness_factor == 1.0
+
+
+def test_a_factor_of_no_gravity_says_that_it_changes_nothing(fresh, qtbot, tmp_path):
+    editor, source = fresh, tmp_path / "Ada.vrm"
+    sample = vrm()
+    for joint in sample.document["extensions"]["VRMC_springBone"]["springs"][0]["joints"]:
+        joint["gravityPower"] = 0.0
+    source.write_bytes(sample.data())
+    dropped(editor, qtbot, source)
+    (springs,) = editor.document.scene.of_kind("springs")
+    panel = editor.kind_panels["springs"]
+    for factor, is_told in ((1.0, False), (2.0, True)):
+        editor.document.set_value(ParamRef(springs.id, "springs", "gravity_factor"), factor)
+        settled(editor)
+        system = editor.client.engine.simulation.systems[springs.id]
+        node = editor.document.scene.node(springs.id)
+        assert ("gravity of the file is 0" in panel.note(node, system)) is is_told
 
 
 def test_permissions_are_asked_and_can_be_undone(fresh, qtbot, tmp_path):

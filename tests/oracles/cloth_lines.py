@@ -20,13 +20,14 @@ Float64 = npt.NDArray[np.float64]
 
 
 class MappedLines(LineOracle):
-    """With painted maps; `model` has the masses of theirs.  `kept` follows each substep."""
+    """With painted maps; `model` has the masses of theirs.  A substep pulls before contacts, and ends with `kept`."""
 
     def __init__(
-        self, model: ClothModel, settings: ClothSettings, values: Values, kept: Callable[[Particles], Particles]
-    ) -> None:
+        self, model: ClothModel, settings: ClothSettings, values: Values, pull: Callable[[Particles], Particles],
+        kept: Callable[[Particles], Particles],
+    ) -> None:  # fmt: skip
         super().__init__(model, settings)
-        self.friction, self._kept = values.get(ClothMap.FRICTION, 1.0), kept
+        self.friction, self.pull, self._kept = values.get(ClothMap.FRICTION, 1.0), pull, kept
         if ClothMap.STRETCH in values and model.grid is not None:
             at = values[ClothMap.STRETCH]
             self.families = [

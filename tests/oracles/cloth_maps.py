@@ -44,14 +44,18 @@ def run(
     moves = np.zeros(3) if way is None else way
     weights = np.maximum(model.pinned(settings), values.get(ClothMap.PIN, 0.0))
     limit = values.get(ClothMap.DISTANCE)
-    numbers = count(1)
+    pulls, ends = count(1), count(1)
+    drift = moves / settings.step_time
+
+    def pulled(free: Particles) -> Particles:
+        places = model.positions + moves * (next(pulls) / settings.substeps)
+        share = (1.0 - (1.0 - weights) ** (1.0 / settings.substeps))[:, None]
+        positions = free.positions + share * (places - free.positions)
+        return Particles(positions, free.velocities + share * (drift - free.velocities))
 
     def kept(free: Particles) -> Particles:
-        places = model.positions + moves * (next(numbers) / settings.substeps)
-        share = (1.0 - (1.0 - weights) ** (1.0 / settings.substeps))[:, None]
-        drift = moves / settings.step_time
-        positions = free.positions + share * (places - free.positions)
-        velocities = free.velocities + share * (drift - free.velocities)
+        places = model.positions + moves * (next(ends) / settings.substeps)
+        positions, velocities = free.positions, free.velocities
         if limit is not None:
             apart = positions - places
             reach = np.linalg.norm(apart, axis=1)
@@ -62,36 +66,34 @@ def run(
             velocities = np.where(far[:, None], velocities - away[:, None] * outward, velocities)
         return Particles(positions, velocities)
 
-    lines = MappedLines(heavy, settings, values, kept) if settings.has_lines else None
+    gravity = constants_of(settings).gravity
+    lines = MappedLines(heavy, settings, values, pulled, kept) if settings.has_lines else None
     for step in range(steps):
+        acting = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders)
         if lines is not None:
-            actions = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders)
-            particles = lines.step(particles, actions, time=step * settings.step_time)
+            particles = lines.step(particles, acting, time=step * settings.step_time)
             continue
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):
+            moved, h = pulled(_free(heavy, settings, particles, gusts)), settings.substep_time
+            fallen = particles.velocities + h * gravity
+            hit = collided(
+                model, settings, Particles(particles.positions, fallen), moved, acting,
+                (substep + 1) / settings.substeps, values.get(ClothMap.FRICTION, 1.0), float(np.linalg.norm(gravity)),
+            )  # fmt: skip
+            held = (weights >= 1.0)[:, None]
             particles = kept(
-                _free(heavy, settings, values, particles, gusts, colliders, (substep + 1) / settings.substeps)
+                Particles(
+                    *(np.where(held, a, b) for a, b in zip((moved.positions, moved.velocities), hit, strict=True))
+                )
             )
     return particles
 
 
-def _free(
-    model: ClothModel,
-    settings: ClothSettings,
-    values: Values,
-    particles: Particles,
-    gusts: Gusts,
-    colliders: Sequence[ColliderState],
-    fraction: float,
-) -> Particles:
+def _free(model: ClothModel, settings: ClothSettings, particles: Particles, gusts: Gusts) -> Particles:
     constants, h = constants_of(settings), settings.substep_time
     masses = (model.shares * constants.mass_scale)[:, None]
     forces = spring_forces(model, constants, particles) + air_forces(model, constants, particles, gusts)
     acceleration = constants.gravity + forces / masses - constants.air_drag * particles.velocities
     velocities = particles.velocities + h * acceleration
-    positions = particles.positions + h * velocities
-    pressing = float(np.linalg.norm(constants.gravity))
-    moved, friction = Particles(positions, velocities), values.get(ClothMap.FRICTION, 1.0)
-    fallen = particles.velocities + h * constants.gravity
-    return Particles(*collided(model, settings, fallen, moved, colliders, fraction, friction, pressing))
+    return Particles(particles.positions + h * velocities, velocities)

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinew.app.jobs.chains import chained_model, leg_colliders, nodes_of
+import sinew
+from sinew.app.cli.main import main
+from sinew.app.failure.errors import CommandError
+from sinew.app.jobs.chains import ChainForm, chained_model, leg_colliders, nodes_of
+from sinew.app.project.project_file import load_project
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
@@ -155,7 +159,7 @@ def members(data: bytes) -> dict[str, Any]:
 def test_a_vrm_gets_chains_and_keeps_everything_else(tmp_path: Path) -> None:
     model = loaded(dressed(tube(24, 9)), tmp_path)
     settings = ModelSettings(path=str(model.path))
-    made = chained_model(settings, "skirt", "hips", ChainOptions(chains=6, joints=3), ())
+    made = chained_model(settings, "skirt", "hips", ChainForm(chains=6, joints=3, colliders=False))
     before, after = members(model.path.read_bytes()), members(made.data)
     for name in ("materials", "textures", "images", "extensions", "asset"):
         assert after.get(name) == before.get(name), name
@@ -175,7 +179,9 @@ def test_a_vrm_gets_chains_and_keeps_everything_else(tmp_path: Path) -> None:
 
 def test_a_vertex_at_a_joint_follows_it(tmp_path: Path) -> None:
     model = loaded(dressed(tube(24, 9)), tmp_path)
-    made = chained_model(ModelSettings(path=str(model.path)), "skirt", "hips", ChainOptions(chains=6, joints=4), ())
+    made = chained_model(
+        ModelSettings(path=str(model.path)), "skirt", "hips", ChainForm(chains=6, joints=4, colliders=False)
+    )
     target = tmp_path / "new.vrm"
     target.write_bytes(made.data)
     again = load_model(target)
@@ -202,10 +208,61 @@ def test_colliders_are_capsules_as_thick_as_half_the_spacing(tmp_path: Path) -> 
 
 def test_the_new_nodes_swing_the_chains(tmp_path: Path) -> None:
     model = loaded(dressed(tube(24, 9)), tmp_path)
-    made = chained_model(ModelSettings(path=str(model.path)), "skirt", "hips", ChainOptions(chains=4, joints=2), ())
+    made = chained_model(
+        ModelSettings(path=str(model.path)), "skirt", "hips", ChainForm(chains=4, joints=2, colliders=False)
+    )
     (springs,) = nodes_of(made, "m", "skirt")
     assert isinstance(springs.settings, SpringBoneSettings)
     assert springs.settings.roots == "skirt_1_1; skirt_2_1; skirt_3_1; skirt_4_1"
     assert springs.settings.end_bones == "skirt_1_3; skirt_2_3; skirt_3_3; skirt_4_3"
     with pytest.raises(ModelError, match="no bone 'gone'"):
-        chained_model(ModelSettings(path=str(model.path)), "skirt", "gone", ChainOptions(), ())
+        chained_model(ModelSettings(path=str(model.path)), "skirt", "gone", ChainForm())
+
+
+def test_the_command_and_python_write_the_same_chains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = loaded(dressed(tube(24, 9)), tmp_path)
+    project, target = tmp_path / "a.sinew", tmp_path / "own.vrm"
+    words = [
+        "chains",
+        str(model.path),
+        "--section",
+        "skirt",
+        "--chains",
+        "4",
+        "--joints",
+        "2",
+        "--output",
+        str(project),
+    ]
+    assert main(words) == 0
+    assert "a.vrm with chains for skirt" in capsys.readouterr().out
+    scene = load_project(project).scene
+    assert Path(scene.nodes[0].settings.path).name == "a.vrm"  # type: ignore[attr-defined]
+    springs = [node.settings for node in scene.nodes if node.name == "skirt springs"]
+    assert [one.roots for one in springs] == ["skirt_1_1; skirt_2_1; skirt_3_1; skirt_4_1"]
+    with sinew.open(model.path) as python:
+        (man, *_) = before = [*python.nodes]
+        made = man.add_chains("skirt", target, chains=4, joints=2)
+        assert made[0].roots == springs[0].roots
+        assert Path(man.path) == target
+        assert target.read_bytes() == (tmp_path / "a.vrm").read_bytes()
+        python.undo()
+        assert [*python.nodes] == before
+        assert Path(man.path) == model.path
+        target.unlink()
+        for section, bone, values, reason in (
+            ("gone", "", {}, "no section 'gone'"), ("skirt", "gone", {}, "no bone 'gone'"),
+            ("skirt", "", {"joints": 99}, "joints"),
+        ):  # fmt: skip
+            with pytest.raises((ModelError, ValueError), match=reason):
+                man.add_chains(section, target, bone, **values)
+        with pytest.raises(CommandError, match=r"saved as NAME\.vrm"):
+            man.add_chains("skirt", tmp_path / "own.glb")
+        with pytest.raises(CommandError, match="choose another name"):
+            man.add_chains("skirt", model.path)
+    assert not target.exists()
+    for extra, reason in ((["--node", "Bob"], "no character 'Bob'"), (["--bone", "gone"], "no bone 'gone'")):
+        assert main([*words, *extra]) == 1
+        error = capsys.readouterr().err
+        assert reason in error
+        assert error.count("\n") == 1

@@ -7,6 +7,7 @@ from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.kinds.springs.kind import settings_for
 from sinew.sim.kinds.springs.names import proposed_roots
+from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.memo import Memo
 from sinew.sim.printable import counted
 from sinew.sim.scene.scene import Attachment, Node
@@ -22,8 +23,16 @@ class SpringPanel(Panel):
         )
         self._proposed = Memo[list[str]]()
 
-    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
-        return system.missing_text if system is not None else ""
+    def note(self, node: Node, system: Any) -> str:
+        if system is None or system.missing_text:
+            return system.missing_text if system is not None else ""
+        loaded, settings = self._context.store.loaded(node.attachment.node), node.settings
+        if loaded is None or not isinstance(settings, SpringBoneSettings) or settings.gravity_factor == 1.0:
+            return ""
+        joints = [joint for spring in loaded.model.rig.springs for joint in spring.joints]
+        if not settings.from_file or any(any(joint.gravity) for joint in joints):
+            return ""
+        return "The gravity of the file is 0, which no factor changes. Without Use the file's it can be set."
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:
         loaded = self._context.store.loaded(node.id) if node.settings.is_character else None

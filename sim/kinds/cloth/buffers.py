@@ -36,14 +36,20 @@ PIN = record("ClothPin", pin=(4, "f4"))
 POINT = record("ClothPoint", point=(4, "f4"))
 """A particle within a substep of lines: offset from its position in the state [m]; inverse mass [1/kg], see
 shaders/cloth/line_predict.glsl."""
+AIM = record("ClothAim", aim=(4, "f4"))
+"""Where bending moves a particle without the bending of the offsets, see shaders/cloth/line_bend.glsl."""
 SEGMENTS = (8, 16)
-"""Points that one invocation moves: the second for sheets with at least `LONG` columns or rows."""
-LONG = 128
+"""Points that one invocation moves: the second for sheets with at least `LONG` columns or rows, and meshes with as many
+particles."""
+LONG = 256
 POINTS = {size: record(f"ClothPoints{size}", **{f"point_{i}": (4, "f4") for i in range(size)}) for size in SEGMENTS}
-ROWS = {size: record(f"ClothRows{size}", **{f"row_{i}": (4, "f4") for i in range(size)}) for size in SEGMENTS}
+ENDS = record("ClothEnds", first=(4, "f4"), last=(4, "f4"))
+"""The first and the last edge of a segment, see shaders/cloth/line_sweep.glsl."""
 LOADS = {size: record(f"ClothLoads{size}", **{f"load_{i}": (4, "f4") for i in range(size // 4)}) for size in SEGMENTS}
-ROW = record("ClothRow", row=(4, "f4"))
-"""An edge of a line, see shaders/cloth/line_sweep.glsl; or its impulse and zeros."""
+JOINTS = {
+    size: record(f"ClothJoints{size}", **{f"joints_{i}": (4, "f4") for i in range(size // 4)}) for size in SEGMENTS
+}
+"""Impulses of the last edges of so many segments, see shaders/cloth/line_joints.glsl."""
 LOAD = record("ClothLoad", load=(4, "f4"))
 """Largest error of the edges of a particle or 0, zeros, the square of the substep over the longest one for its load."""
 

@@ -3,7 +3,7 @@
 References: M. Macklin et al. 2019, "Small steps in physics simulation"; L. H. Thomas 1949 for the tridiagonal solve.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +29,10 @@ from sinew.sim.maths.gusts import Gusts, gusts_at
 Float64 = npt.NDArray[np.float64]
 
 TRUST = 0.25
-"""As in shaders/cloth/line_sweep.glsl."""
+"""As in shaders/cloth/line_edge.glsl."""
 
 TURN = 0.98
-"""Cosine of the turn of an edge, as in shaders/cloth/line_sweep.glsl."""
+"""Cosine of the turn of an edge, as in shaders/cloth/line_edge.glsl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,7 @@ class LineOracle:
         self.bending = bending_matrix(model, np.ones(model.particle_count)) if bends else None
         self._inverse: tuple[bytes, Float64] | None = None
         self.friction: Float64 | float = 1.0
+        self.pull: Callable[[ClothParticles], ClothParticles] | None = None  # By pins, before contacts
 
     def step(self, particles: ClothParticles, actions: ClothActions, *, time: float = 0.0) -> ClothParticles:
         gusts, count = gusts_at(self.settings, time, actions.travel), self.settings.substeps
@@ -176,10 +177,11 @@ class LineOracle:
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
         moved, fallen = ClothParticles(places, velocities), particles.velocities + h * self.constants.gravity
+        if self.pull is not None and not adds_load:
+            moved = self.pull(moved)
         pressing = float(np.linalg.norm(self.constants.gravity))
-        hit, hit_velocities = collided(
-            model, settings, fallen, moved, actions.colliders, fraction, self.friction, pressing
-        )
+        start = ClothParticles(before, fallen)
+        hit, hit_velocities = collided(model, settings, start, moved, actions, fraction, self.friction, pressing)
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:

@@ -24,15 +24,16 @@ from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import (
+    AIM,
     CLOTH_STATE,
+    ENDS,
+    JOINTS,
     LOAD,
     LOADS,
     LONG,
     PIN,
     POINT,
     POINTS,
-    ROW,
-    ROWS,
     SEGMENTS,
     ClothTables,
 )
@@ -66,6 +67,9 @@ BEND_ERROR = 0.02
 
 BEND_PASSES = 32
 
+AIMED = 4
+"""Number of passes from which on a sheet shares aims between them, which take a pass more."""
+
 HAND_STRETCH = 0.2
 """As `HAND_PULL`, instead of the stretch that stops the cloth, which is far from what a stiff fabric reaches."""
 
@@ -98,6 +102,10 @@ class _Family:
     factor: float  # Largest factor of an edge
     order: int  # Of the points that it leaves, see shaders/cloth/line_layout.glsl
     count: int  # Segments, padded
+    swept: int  # Of these the first, which hold all edges, padded
+    together: int  # Segments in a record of joints
+    joined: int  # Records of joints, padded
+    segments: int  # Of a line, or of all lines of a mesh
     defines: dict[str, object]
     uniforms: dict[str, object] = field(default_factory=dict)
     tables: dict[str, TexelBuffer] = field(default_factory=dict)
@@ -133,16 +141,19 @@ class LineSolver(Owner):
         self._library, self._model, self._tables = library, model, tables
         self._padded = padded_count(model.particle_count)
         grid = model.grid
-        longest = max(grid.columns, grid.rows) if grid is not None else 0
-        self._segment = SEGMENTS[longest >= LONG]
+        is_large = model.particle_count >= LONG**2 if grid is None else max(grid.columns, grid.rows) >= LONG
+        self._segment = SEGMENTS[is_large]
         self._threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._mesh = [] if grid is not None else mesh_families(self._threads, model.positions)
         self._mesh_tables = self._family_tables()
         self._families = self._grid_families() if grid is not None else self._mesh_families()
-        self._row_count = 0 if grid is None else self._families[ROW_ORDER].count
+        self._bent = self._padded if grid is None else self._families[ROW_ORDER].count
         count = max([self._padded, *(self._segment * family.count for family in self._families)])
         self._points = [self._texels(POINT, "points", count) for _ in range(3)]
-        self._rows = self._texels(ROW, "rows", count)
+        self._aims = self._texels(AIM, "aims", count)
+        self._rows = self._texels(ENDS, "rows", max([1, *(family.swept for family in self._families)]))
+        joints = max([1, *(max(family.joined * family.together, family.count) for family in self._families)])
+        self._joints = self._texels(JOINTS[SEGMENTS[1]], "joints", -(-joints // SEGMENTS[1]))
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
         self._impulses: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
@@ -358,46 +369,53 @@ class LineSolver(Owner):
     # --- passes between prediction and contacts ---------------------------------------------------------
 
     def _between(self, state: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False) -> list[Pass]:
-        """Bending, then two passes for each family: the edges of each segment, then what is left between them."""
+        """Bending, then three passes for each family: the edges of each segment, those between segments, the points."""
         settings, passes, here = self._settings, list[Pass](), self._points[0]
         assert settings is not None
         grid, scale = self._model.grid, settings.bend_stiffness * settings.substep_time**2
         weights = (1.0, 0.0) if grid is None else grid_bending(grid)
-        for number, relax in enumerate(self._relaxations):
-            target, bend = self._other(here), self._bend_kernel(settings, is_first=number == 0)
-            self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
-            reads: dict[str, BufferTexture] = {
-                **self._entries, "u_state": state, "u_flat": self._points[0], "u_points": here,
-            }  # fmt: skip
-            if self._tables.maps is not None:
-                reads["u_maps"] = self._tables.maps
-            count = self._row_count or self._padded
-            passes.append(Pass(bend, (target.buffer,), count, reads, ("u_relax", (relax, 0.0))))
+        kernels, flat = self._bend_kernels(settings, len(self._relaxations)), self._points[0]
+        shared: dict[str, BufferTexture] = {**self._entries}
+        if self._tables.maps is not None:
+            shared["u_maps"] = self._tables.maps
+        for kernel in kernels:
+            self._set(kernel, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
+        if len(kernels) > len(self._relaxations):
+            reads = shared | {"u_state": state, "u_flat": flat}
+            passes.append(Pass(kernels.pop(0), (self._aims.buffer,), self._bent, reads, ("u_relax", (1.0, 0.0))))
+            flat = self._aims
+        for number, (kernel, relax) in enumerate(zip(kernels, self._relaxations, strict=True)):
+            target = self._other(here)
+            targets = (target.buffer, self._aims.buffer) if grid is None and number == 0 else (target.buffer,)
+            reads = shared | {"u_state": state, "u_flat": flat, "u_points": here}
+            reads |= {"u_aims": self._aims} if number else {}
+            passes.append(Pass(kernel, targets, self._bent, reads, ("u_relax", (relax, 0.0))))
             here = target
         rows, loads = self._rows, self._loads[0]
-        kernels = self._line_kernels(self._constants, settings, is_loaded=is_loaded, is_measured=is_measured)
-        for number, (family, sweep, move, other) in enumerate(kernels):
+        solvers = self._line_kernels(self._constants, settings, is_loaded=is_loaded, is_measured=is_measured)
+        for number, (family, sweep, joint, move, other) in enumerate(solvers):
             reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
-            passes.append(Pass(sweep, (rows.buffer,), family.count, reads))
-            # One more, so that both sides of a joint know the same impulse to the digits of a float
-            joints = 1 - -(2 ** self._level_count(family, settings)) // self._segment
-            beyond = 0 if grid is not None else 1  # lines of a mesh begin anywhere
-            reach = "u_reach", (float(min(joints, family.longest // self._segment + beyond)), 0.0)
-            reads = {**reads, "u_rows": rows}
+            passes.append(Pass(sweep, (rows.buffer,), family.swept, reads))
+            reads = {**reads, "u_joints": self._joints}
+            beyond = 1 - -(2 ** self._level_count(family, settings)) // self._segment
+            # Without others if all joints of a line are in one record
+            beyond = min(beyond, family.longest // self._segment + 1) if family.segments > family.together else 0
+            reach = "u_reach", (float(beyond), float(family.segments))
+            passes.append(Pass(joint, (self._joints.buffer,), family.joined, {"u_rows": rows}, reach))
             if is_loaded:
                 known, loads = loads, self._loads[2] if loads is self._loads[1] else self._loads[1]
-                passes.append(Pass(other, (loads.buffer,), family.count, {**reads, "u_sums": known}, reach))
+                passes.append(Pass(other, (loads.buffer,), family.count, {**reads, "u_sums": known}))
             if is_measured:
                 if number == len(self._impulses):
-                    self._impulses.append(self._texels(ROW, "impulses", self._segment * family.count))
-                passes.append(Pass(other, (self._impulses[number].buffer,), family.count, reads, reach))
-            for kernel in (sweep, move, other):
+                    self._impulses.append(self._texels(POINT, "impulses", self._segment * family.count))
+                passes.append(Pass(other, (self._impulses[number].buffer,), family.count, reads))
+            for kernel in (sweep, joint, move, other):
                 self._set(kernel, self._values_of(family))
             target = self._other(here)
-            passes.append(Pass(move, (target.buffer,), family.count, reads, reach))
+            passes.append(Pass(move, (target.buffer,), family.count, reads))
             here = target
-        if is_loaded and kernels:
-            family = kernels[-1][0]
+        if is_loaded and solvers:
+            family = solvers[-1][0]
             natural = self._kernel(
                 "line_natural", LOAD, {"ORDER": family.order, "SEGMENT": self._segment, "LOAD": True}
             )
@@ -409,29 +427,28 @@ class LineSolver(Owner):
 
     def _line_kernels(
         self, constants: ClothConstants, settings: ClothSettings, *, is_loaded: bool = False, is_measured: bool = False
-    ) -> list[tuple[_Family, Kernel, Kernel, Kernel]]:
-        """Families with their kernels: both passes, and the one that also finds loads or impulses."""
+    ) -> list[tuple[_Family, Kernel, Kernel, Kernel, Kernel]]:
+        """Families with their kernels: the three passes, and the one that also finds loads or impulses."""
         extra: dict[str, object] = {"DAMPED": True} if constants.damping.any() else {}
         if "SPRING_MAPS" in step_features(self._tables, constants, settings, ClothInputs()):
             extra |= {"SPRING_MAPS": True}
         made, order, size = [], self._first_order_of(settings), self._segment
-        if settings.bend_stiffness > 0.0:
-            for is_first in (True, False):
-                self._bend_kernel(settings, is_first=is_first)
+        self._bend_kernels(settings, len(self._bend_steps(settings)))
         for family in self._used(constants):
             defines = self._family_defines(family, order) | extra
-            sweep = self._kernel("line_sweep", ROWS[size], defines)
+            sweep = self._kernel("line_sweep", ENDS, defines)
+            joint = self._kernel("line_joints", JOINTS[family.together], self._family_defines(family, NATURAL_ORDER))
             move = other = self._kernel("line_move", POINTS[size], defines)
             if is_loaded:
                 other = self._kernel("line_move", LOADS[size], defines | {"LOAD": True})
             elif is_measured:
-                other = self._kernel("line_move", ROWS[size], defines | {"IMPULSES": True})
-            made.append((family, sweep, move, other))
+                other = self._kernel("line_move", POINTS[size], defines | {"IMPULSES": True})
+            made.append((family, sweep, joint, move, other))
             order = family.order
         return made
 
     def _family_defines(self, family: _Family, order: int) -> dict[str, object]:
-        return {**family.defines, "ORDER": order, "SEGMENT": self._segment}
+        return {**family.defines, "ORDER": order, "SEGMENT": self._segment, "JOINTS": family.together}
 
     def _first_order_of(self, settings: ClothSettings) -> int:
         """Order of the points before the families."""
@@ -485,17 +502,21 @@ class LineSolver(Owner):
             }
             kind = SpringKind.SHEAR if name == "diagonal" else SpringKind.STRUCTURAL
             lines, length = (grid.rows, grid.columns) if number == ROW_ORDER else (grid.columns, grid.rows)
-            count = padded_count(lines * -(-length // self._segment))
-            made.append(_Family(kind, longest, factors[name], number, count, {"FAMILY": number}, uniforms))
+            segments = -(-length // self._segment)
+            count, together = padded_count(lines * segments), SEGMENTS[segments > SEGMENTS[0]]
+            sizes = count, count, together, padded_count(lines * -(-segments // together)), segments
+            made.append(_Family(kind, longest, factors[name], number, *sizes, {"FAMILY": number}, uniforms))
         return made
 
     def _mesh_families(self) -> list[_Family]:
         """Of paths behind each other, and the particles that are on none."""
-        count = padded_count(-(-self._model.particle_count // self._segment))
-        return [
-            _Family(SpringKind.STRUCTURAL, one.longest, float(one.factors.max()), 0, count, {}, tables=tables)
-            for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
-        ]
+        made, count = [], padded_count(-(-self._model.particle_count // self._segment))
+        for one, tables in zip(self._mesh, self._mesh_tables, strict=True):
+            segments = -(-len(one.particles) // self._segment)
+            sizes = count, padded_count(segments), SEGMENTS[1], padded_count(-(-segments // SEGMENTS[1])), segments
+            factor = float(one.factors.max())
+            made.append(_Family(SpringKind.STRUCTURAL, one.longest, factor, 0, *sizes, {}, tables=tables))
+        return made
 
     def _family_tables(self) -> list[dict[str, TexelBuffer]]:
         context, made = self._library.context, []
@@ -530,16 +551,21 @@ class LineSolver(Owner):
 
     # --- bending --------------------------------------------------------------------------------------
 
-    def _bend_kernel(self, settings: ClothSettings, *, is_first: bool) -> Kernel:
+    def _bend_kernels(self, settings: ClothSettings, count: int) -> list[Kernel]:
+        """Kernels of so many passes, of a sheet with many after the one of the aims."""
+        if count == 0:
+            return []
         if self._bend_rows is None:
-            order = NATURAL_ORDER if is_first else ROW_ORDER
-            defines: dict[str, object] = {"ORDER": order, "SEGMENT": self._segment}
-            defines |= {"BEND_MAP": True} if settings.maps and settings.maps[0].bend else {}
-            return self._kernel("line_bend_rows", POINTS[self._segment], defines)
+            base: dict[str, object] = {"SEGMENT": self._segment, "AIMED": count >= AIMED}
+            base |= {"BEND_MAP": True} if settings.maps and settings.maps[0].bend else {}
+            variants = [{"ORDER": NATURAL_ORDER, "AIM": True, "AIMED": False}] if count >= AIMED else []
+            variants += [{"ORDER": NATURAL_ORDER}, *[{"ORDER": ROW_ORDER}] * (count - 1)]
+            return [self._kernel("line_bend_rows", POINTS[self._segment], base | variant) for variant in variants]
         if not self._entries:
             texels = TexelBuffer(self._library.context, self._bend_records(self._bend_rows), label="cloth bending")
             self._entries = {"u_entries": self.owns(texels)}
-        return self._kernel("line_bend", POINT, {"NEAR": self._near})
+        first = self._kernel("line_bend", (POINT, AIM), {"NEAR": self._near, "FIRST": True})
+        return [first, *[self._kernel("line_bend", POINT, {"NEAR": self._near})] * (count - 1)]
 
     def _bend_records(self, bending: BendRows) -> npt.NDArray[np.float32]:
         """Texels of two entries; `_near` becomes the even number of entries of a particle."""
@@ -562,8 +588,10 @@ class LineSolver(Owner):
             largest = 16.0 * sum(grid_bending(model.grid)) / float(model.shares.max())
         else:
             assert self._bend_rows is not None
-            sums = np.bincount(self._bend_rows.rows, np.abs(self._bend_rows.weights), minlength=model.particle_count)
-            largest = 2.0 * float((sums / model.shares).max(initial=0.0))
+            # The diagonal is minus the sum of a row
+            weights = np.abs(self._bend_rows.weights) - self._bend_rows.weights
+            sums = np.bincount(self._bend_rows.rows, weights, minlength=model.particle_count)
+            largest = float((sums / model.shares).max(initial=0.0))
         return chebyshev_steps(1.0 + scale * largest)
 
     # --- kernels --------------------------------------------------------------------------------------
@@ -588,12 +616,18 @@ class LineSolver(Owner):
 def chebyshev_steps(high: float) -> list[float]:
     """Steps of Richardson's iteration for eigenvalues from 1 to `high`, in an order that keeps rounding small.
 
-    All steps occur twice, so that what is left of a mode is never negative: else stiff modes would gain energy.
+    What is left of a mode is 1 plus a polynomial of Chebyshev, thus never negative: else stiff modes would gain energy.
     """
     # The largest stiffness is beyond the digits of the quotient
-    needed = np.arccosh(BEND_ERROR**-0.5) / max(np.arccosh((high + 1.0) / max(high - 1.0, 1e-6)), 1e-6)
-    odd = [1]
-    while len(odd) < min(needed, BEND_PASSES // 2):
-        odd = [one for first in odd for one in (first, 4 * len(odd) - first)]
-    middle, half = 0.5 * (high + 1.0), 0.5 * (high - 1.0)
-    return 2 * [float(1.0 / (middle + half * np.cos(0.5 * np.pi * one / len(odd)))) for one in odd]
+    needed = np.arccosh(2.0 / BEND_ERROR - 1.0) / max(np.arccosh((high + 1.0) / max(high - 1.0, 1e-6)), 1e-6)
+    count = int(np.clip(np.ceil(needed), 1, BEND_PASSES))
+    # All are double, but of an odd number that at the highest eigenvalue
+    turns = np.cos(np.pi * (2.0 * np.arange((count + 1) // 2) + 1.0) / count)
+    zeros = 0.5 * (high + 1.0) - 0.5 * (high - 1.0) * turns
+    # Each as far as possible from those before, and less from 1, which keeps what is left and what follows small
+    order, apart = list[int](), np.cbrt(zeros - 1.0)
+    while len(order) < len(zeros):
+        order.append(int(np.argmax(apart)))
+        apart = apart * np.abs(zeros - zeros[order[-1]])
+    steps = [float(1.0 / zeros[one]) for one in order]
+    return steps + [step for step, one in zip(steps, order, strict=True) if count % 2 == 0 or one < len(zeros) - 1]

@@ -39,7 +39,7 @@ LAYER = 10.0
 RUN_UP = 1.0
 """Pre-roll in which the character goes from the bind pose, which garments fit, to its first pose [s]."""
 
-HOLD = 0.75
+HOLD = 0.99
 """Strength of the pins of the top edge, which an arm or a strap may press in."""
 
 FABRIC: dict[str, Any] = {

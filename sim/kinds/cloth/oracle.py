@@ -6,11 +6,12 @@ lists, so that a mistake in a table shows.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.colliders.oracle import EARTH, bounce, collider_contact, shortened
+from sinew.sim.colliders.oracle import EARTH, Contact, bounce, collider_contact, shortened
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
@@ -34,12 +35,25 @@ class ClothParticles:
     velocities: Float64
 
 
+class SkinContacts(Protocol):
+    def __call__(
+        self, yielding: bool, start: Float64, end: Float64, begins: float, ends: float, substep: float
+    ) -> tuple[Contact, npt.NDArray[np.bool_]]:
+        """Returns contacts with the parts of skins that yield, or with the others, and where the part is thin (P,).
+
+        Args:
+            start: Positions [m] at the fraction `begins` of the step, shape (P, 3); `end` likewise.
+            substep: Between the two [s].
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class ClothActions:
     held: npt.NDArray[np.bool_]  # Pinned particles, shape (P,)
     targets: Float64  # Their positions at the end of the step [m], shape (P, 3)
     colliders: Sequence[ColliderState] = ()  # Over the step
     travel: AirTravel | None = None  # As in `ClothInputs`
+    skin: SkinContacts | None = None
 
 
 def step(
@@ -60,10 +74,8 @@ def step(
             change, push = touches(model, settings, particles)
             velocities, positions = velocities + change, positions + h * change + push
         moved, fraction = ClothParticles(positions, velocities), (index + 1) / count
-        fallen = speed + h * constants.gravity
-        positions, velocities = collided(
-            model, settings, fallen, moved, actions.colliders, fraction, acceleration=pressing
-        )
+        fallen = ClothParticles(before, speed + h * constants.gravity)
+        positions, velocities = collided(model, settings, fallen, moved, actions, fraction, acceleration=pressing)
         way = (actions.targets - before) / (count - index)
         particles = ClothParticles(np.where(held, before + way, positions), np.where(held, way / h, velocities))
     return particles
@@ -72,9 +84,9 @@ def step(
 def collided(
     model: ClothModel,
     settings: ClothSettings,
-    before: Float64,
+    before: ClothParticles,
     moved: ClothParticles,
-    colliders: Sequence[ColliderState],
+    actions: ClothActions,
     fraction: float,
     friction: Float64 | float = 1.0,
     acceleration: Float64 | float = EARTH,
@@ -82,26 +94,42 @@ def collided(
     """Returns positions and velocities (P, 3) after contact: with colliders that yield, then with the firm ones.
 
     Args:
-        before: Velocities that gravity and fields alone would have given the particles [m/s], shape (P, 3).
+        before: At the start of the substep, with the velocities that gravity and fields alone would have given the
+            particles in it.
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
         acceleration: What acts on the particles [m/s²].
     """
-    positions, velocities = moved.positions, moved.velocities
     clearance, h, (give, most) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
-    for collider in sorted(colliders, key=lambda one: not one.yields):
-        contact = collider_contact(collider, positions, fraction, settings.step_time, h)
+
+    def met(contact: Contact, now: tuple[Float64, Float64], yields: bool) -> tuple[Float64, Float64]:
         contact = replace(contact, friction=contact.friction * friction)
-        if collider.yields:
-            pushed, answered = bounce(positions, velocities, contact, clearance, h, acceleration)
-            velocities = velocities + shortened(answered - velocities, most * h)
-            positions = positions + shortened(pushed - positions, most * h * h)
-        else:
-            met = np.maximum(np.sum(contact.velocity * contact.normal, axis=1), 0.0)
-            met += np.maximum(-np.sum(before * contact.normal, axis=1), 0.0)
-            limited = replace(contact, distance=np.maximum(contact.distance, clearance - give - h * met))
-            positions, velocities = bounce(positions, velocities, limited, clearance, h, acceleration)
-    return positions, velocities
+        if yields:
+            pushed, answered = bounce(*now, contact, clearance, h, acceleration)
+            return now[0] + shortened(pushed - now[0], most * h * h), now[1] + shortened(answered - now[1], most * h)
+        nearing = np.maximum(np.sum(contact.velocity * contact.normal, axis=1), 0.0)
+        nearing += np.maximum(-np.sum(before.velocities * contact.normal, axis=1), 0.0)
+        limited = replace(contact, distance=np.maximum(contact.distance, clearance - give - h * nearing))
+        return bounce(*now, limited, clearance, h, acceleration)
+
+    def skin(yielding: bool, end: Float64) -> tuple[Contact, npt.NDArray[np.bool_]]:
+        assert actions.skin is not None
+        return actions.skin(yielding, before.positions, end, fraction - 1.0 / settings.substeps, fraction, h)
+
+    now = moved.positions, moved.velocities
+    for yields in (True, False):
+        if actions.skin is not None and not yields:
+            # As firm as the body, except where it leaves no room, or is thin.
+            (body, _), (arm, is_thin) = skin(False, now[0]), skin(True, now[0])
+            room = np.clip((body.distance - clearance) / max(clearance, 1e-20), 0.0, 1.0)
+            room = np.where(np.sum(body.normal * arm.normal, axis=1) < 0.0, room, 1.0)
+            share = np.where(is_thin, 0.0, room * room * (3.0 - 2.0 * room))[:, None]
+            soft, hard = met(arm, now, True), met(arm, now, False)
+            now = soft[0] + share * (hard[0] - soft[0]), soft[1] + share * (hard[1] - soft[1])
+        for collider in actions.colliders:
+            if collider.yields is yields:
+                now = met(collider_contact(collider, now[0], fraction, settings.step_time, h), now, yields)
+    return now if actions.skin is None else met(skin(False, now[0])[0], now, False)
 
 
 def spring_forces(model: ClothModel, constants: ClothConstants, particles: ClothParticles) -> Float64:

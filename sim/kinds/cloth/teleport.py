@@ -32,7 +32,7 @@ from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.world_transforms import WorldTransforms
-from sinew.sim.skin.pose_snapshot import PoseSnapshot, motions, moved, nearest, of_joint, rows_of, spread
+from sinew.sim.skin.pose_snapshot import PoseSnapshot, joint_motion, motions, moved, nearest, rows_of, spread
 
 Chosen = npt.NDArray[np.intp] | slice
 
@@ -128,6 +128,11 @@ class SkinBinding:
 
     def motions(self, before: PoseSnapshot, now: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
         """Returns motions between two poses, shape (N, 4, 4), or (1, 4, 4) for all particles."""
+        target, bone, *_ = self.key.plain
+        if target is PinTarget.BONE and not self.is_own:
+            skeleton = self.key.character.model.skeleton
+            assert skeleton is not None
+            return joint_motion(skeleton.index(bone), before, now)
         return motions(rows_of(self._influences, chosen), before, now)
 
     def surface(self) -> tuple[Float64, npt.NDArray[np.uint32]]:
@@ -151,10 +156,7 @@ class SkinBinding:
 
     @cached_property
     def _influences(self) -> Skin:
-        model, (target, bone, *_) = self.key.character.model, self.key.plain
-        if target is PinTarget.BONE and not self.is_own:
-            assert model.skeleton is not None
-            return of_joint(model.skeleton.index(bone))
+        model = self.key.character.model
         assert model.skin is not None
         if self.is_own:
             return rows_of(model.skin, self._vertices)

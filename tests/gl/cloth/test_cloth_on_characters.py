@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from sinew import resources
 from sinew.app.headless.run import SceneRun
 from sinew.app.headless.scene import opened
 from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel, Palette
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.cloth import Cloth
@@ -131,8 +133,24 @@ def test_pins_stay_on_the_vertices(make: Callable[..., ClothedCharacter]) -> Non
     assert np.linalg.norm(clothed.positions() - clothed.skinned(), axis=1).max() > 0.01
 
 
-def test_a_cloth_on_a_bone_starts_in_the_frame_of_the_bone(make: Callable[..., ClothedCharacter]) -> None:
+def with_other_entries(model: CharacterModel) -> CharacterModel:
+    """Entry 0 of the skin is the last joint."""
+    assert model.skin is not None
+    assert model.skeleton is not None
+    joints = np.arange(model.skeleton.joint_count)[::-1]
+    bind = model.skeleton.bind_from_model[joints]
+    palette = Palette(joints.astype(np.intp), bind, np.linalg.inv(bind)[:, :3, 3])
+    entries = joints[model.skin.joints].astype(np.uint16)
+    return replace(model, skin=replace(model.skin, joints=entries, palette=palette))
+
+
+@pytest.mark.parametrize("has_other_entries", [False, True])
+def test_a_cloth_on_a_bone_starts_in_the_frame_of_the_bone(
+    make: Callable[..., ClothedCharacter], has_other_entries: bool
+) -> None:
     clothed = make()
+    if has_other_entries:
+        clothed.engine.set_model("character", with_other_entries(clothed.model), {})
     clothed.apply(sheet(clothed, PinTarget.BONE))
     clothed.teleport(0.0)
     first = in_pole(clothed, clothed.positions())

@@ -1,14 +1,20 @@
 """Firm and yielding colliders against float64, in single steps from states that are partly inside."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sinew import resources
 from sinew.sim.assets.humanoid import bones_of
 from sinew.sim.assets.load import load_model
+from sinew.sim.characters.skinning import rest_records
 from sinew.sim.colliders.pack import arranged
-from sinew.sim.colliders.skin_mesh import YIELDS, skin_corners, with_yielding
+from sinew.sim.colliders.scene_colliders import Colliders
+from sinew.sim.colliders.skin import SceneSkins, SkinPlacement
+from sinew.sim.colliders.skin_mesh import THIN, YIELDS, skin_corners, with_yielding
 from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth import line_oracle
@@ -17,16 +23,18 @@ from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.oracle import ClothActions, ClothParticles
 from sinew.sim.kinds.cloth.oracle import step as step_of_springs
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, PinPreset
-from sinew.sim.kinds.cloth.solver import GIVE, YIELDING_PUSH, push_of
+from sinew.sim.kinds.cloth.solver import GIVE, YIELDING_PUSH, ClothInputs, push_of
 from sinew.sim.kinds.collider import place
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.transform import Transform
-from tests.gl.back_ends import ON_BOTH
+from tests.conftest import campaign
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs
 from tests.gl.colliders.test_skin import box, made, moved, positions, sheet, steps
 from tests.model_samples import mesh_of
+from tests.oracles.skin_contact import SkinTriangles
 
 
 def shapes(scale: float, centre: Float64, yielding: tuple[ColliderShape, ...]) -> list[ColliderState]:
@@ -85,6 +93,66 @@ def test_steps_among_all_shapes_are_those_of_the_reference(
     buffer.release()
     assert inputs.colliders.texture is not None
     inputs.colliders.texture.release()
+
+
+FIRM, ARM, HAND = 0, YIELDS, YIELDS | THIN
+
+
+@COMPUTE_IN_CAMPAIGN
+@pytest.mark.parametrize(
+    ("lower", "at", "scale", "speed", "substeps"),
+    [(ARM, (0.0, 0.0, 0.0), 1.0, 0.0, 6), (HAND, (3.0, -0.4, 1.2), 1.0, 0.6, 48),
+     (ARM, (0.3, 0.1, -2.0), 0.25, 2.0, 1), (HAND, (-5.0, 2.0, 0.0), 2.0, 0.3, 13),
+     campaign(ARM, (-5.0, 2.0, 0.0), 2.0, 0.3, 48), (FIRM, (0.3, 0.1, -2.0), 0.25, 0.6, 6)],
+)  # fmt: skip
+@pytest.mark.parametrize("solver", list(ClothSolving))
+def test_steps_between_a_limb_and_a_body_are_those_of_the_reference(
+    context: Context, library: ShaderLibrary, solver: ClothSolving, at: tuple[float, float, float], scale: float,
+    speed: float, substeps: int, lower: int,
+) -> None:  # fmt: skip
+    """The limb moves up by so many thicknesses in the step; the body above it is tilted, so that its room varies."""
+    thickness = 0.02 * scale
+    settings = ClothSettings(
+        solver=solver, columns=13, rows=5, width=0.6 * scale, height=0.2 * scale, placement=ClothPlacement.FLAT,
+        pins=PinPreset.NONE, stretch_stiffness=20.0 * scale**2, shear_stiffness=5.0 * scale**2, bend_stiffness=0.0,
+        internal_damping=1e-3, substeps=substeps, thickness=thickness, gravity=(0.3, -9.81, 0.0),
+    )  # fmt: skip
+    tilt = quaternion.from_axis_angle(np.array([0.0, 0.0, 1.0]), 0.06)
+    limb, body = box((0.5, 0.02, 0.3), 1), box((0.24, 0.02, 0.3), 1)
+    down = np.array([0.0, -0.03, 0.0])
+    above = quaternion.rotate(tilt, body.positions.astype(np.float64)) + np.array([0.1, 0.038, 0.0])
+    ends = [
+        scale * np.concatenate([limb.positions + down + (0.0, rise, 0.001 * speed), above]) + at
+        for rise in (0.0, 0.02 * speed)
+    ]
+    triangles = np.concatenate([limb.triangles, body.triangles + limb.vertex_count])
+    normals = np.concatenate([limb.normals, quaternion.rotate(tilt, body.normals.astype(np.float64))])
+    corners = skin_corners(mesh_of(ends[0], triangles, normals=normals), ())
+    is_limb = (corners[:, :3] < limb.vertex_count).all(axis=1)
+    corners[is_limb, 3] |= lower
+    vertices, now = Buffer(context, rest_records(mesh_of(ends[0], triangles)), usage="copy"), None
+    skins = SceneSkins(context, library)
+    for end in ends:
+        vertices.write(rest_records(mesh_of(end, triangles)))
+        now = skins.advance({"s": SkinPlacement(corners, vertices, np.eye(4), friction=0.4, restitution=0.1)})
+    cloth = Cloth(context, library, settings, None, compose(np.array(at), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3)))
+    start = ClothParticles(cloth.model.positions, np.zeros_like(cloth.model.positions))
+    first, last = (np.float32(end).astype(np.float64)[corners[:, :3]] for end in ends)
+    skin = SkinTriangles(first, last, corners[:, 3], 0.4, 0.1)
+    step = line_oracle.step if settings.has_lines else step_of_springs
+    held = np.zeros(cloth.model.particle_count, bool)
+    expected, without = (
+        step(cloth.model, settings, start, ClothActions(held, start.positions, skin=one))
+        for one in (skin, replace(skin, flags=np.zeros_like(skin.flags)))
+    )
+    assert cloth.step(ClothInputs(Colliders(skin=now)))
+    errors = np.linalg.norm(cloth.positions() - expected.positions, axis=1)
+    assert np.quantile(errors, 0.95) < 2e-5 * max(scale, 1.0), "of pushes by millimetres"
+    assert errors.max() < 2e-3 * scale, "at an edge the nearest point may be on either side"
+    differs = np.linalg.norm(expected.positions - without.positions, axis=1) > 1e-4 * thickness
+    assert differs.any() == (lower != FIRM), "the law of what yields matters here"
+    for owned in (cloth, skins, vertices):
+        owned.release()
 
 
 def heights(

@@ -300,7 +300,7 @@ def test_a_report_lists_depths_in_skins(tmp_path: Path) -> None:
         assert python.nodes["Sheet"].measures()["inside"] == 25
 
 
-def test_python_has_the_slides_of_feet() -> None:
+def test_python_and_sweeps_have_the_slides_of_feet(tmp_path: Path) -> None:
     with sinew.open(resources.path("models") / "humanoid" / "humanoid.ezm") as python:
         node = python.nodes[0]
         node.clip = "wave"
@@ -309,5 +309,15 @@ def test_python_has_the_slides_of_feet() -> None:
         assert left["longest_way"] < 1e-3
         with pytest.raises(ValueError, match="no span"):
             node.foot_slides(1.0, 0.0)
+        python.add("emitter")
+        python.save(tmp_path / "a.sinew")
+    words = ["sweep", str(tmp_path / "a.sinew"), "--steps=60", "--allow-outside", f"--output={tmp_path / 'a.csv'}"]
+    assert main([*words, "--set", "humanoid.unit_scale=1,2"]) == 0
+    small, large = csv.DictReader((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines())
+    assert float(small["foot_slide"]) == pytest.approx(1e3 * max(left["longest_way"], right["longest_way"]), rel=1e-4)
+    for name in ("foot_slide", "foot_speed"):
+        assert float(large[name]) == pytest.approx(2.0 * float(small[name]), rel=1e-4)
+    assert main([*words, "--set", "humanoid.unit_scale=1", "--measure", "foot_speed"]) == 0
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[0].split(",")[1:3] == ["foot_speed", "steps"]
     with sinew.open(resources.path("models") / "arm" / "arm.ezm") as python:
         assert [foot for node in python.nodes for foot in node.foot_slides(0.0, 1.0)] == []

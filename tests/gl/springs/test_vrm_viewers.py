@@ -8,7 +8,7 @@ import pytest
 
 import sinew
 from sinew.app.cli.main import main
-from sinew.app.jobs.chains import chained_model
+from sinew.app.jobs.chains import ChainForm, chained_model
 from sinew.app.project.project_file import save_project
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import ModelSettings
@@ -21,7 +21,6 @@ from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.view_state import ViewState
-from sinew.sim.skin.weights.chains import ChainOptions
 from tests.node_packages import run_node
 from tests.unit.test_chain_weights import dressed, tube
 from tests.vrm_samples import old_vrm, strict, vrm
@@ -113,6 +112,8 @@ def test_an_avatar_of_a_humanoid_opens(tmp_path: Path) -> None:
 def test_a_file_with_generated_chains_has_no_errors(tmp_path: Path) -> None:
     source, target = tmp_path / "source.vrm", tmp_path / "chains.vrm"
     source.write_bytes(strict(dressed(tube(24, 9))).data())
-    made = chained_model(ModelSettings(path=str(source)), "skirt", "hips", ChainOptions(6, 3), ())
+    made = chained_model(
+        ModelSettings(path=str(source)), "skirt", "hips", ChainForm(chains=6, joints=3, colliders=False)
+    )
     target.write_bytes(made.data)
     assert run_node("gltf_validator.mjs", source, target) == [{"errors": []}] * 2
