@@ -185,10 +185,12 @@ class LiveProgram:
         shown = {name for one in outputs.values() for name in one.buffers}
         needed, written = needed_of(trace.finished, shown | wanted), trace.written
         self.steps = live_steps(trace, needed)
-        self.buffers = {name: number for number, name in enumerate(sorted(needed))}
+        # A pass may also write what nothing reads
+        made = frozenset().union(*(command.writes for step in self.steps for command, _ in step))
+        self.buffers = {name: number for number, name in enumerate(sorted(needed | made))}
         for name in needed - trace.sizes.keys():
             trace.use(name)  # a draw reads it before a step does
-        self.sizes = {name: trace.sizes[name] for name in needed}
+        self.sizes = {name: trace.sizes[name] for name in self.buffers}
         self.moving: dict[int, frozenset[int]] = {}
         self.passes: dict[Place, dict[int, tuple[Value | None, ...]]] = {}
         self._programs, self._values = Interned[int](), Interned[bytes]()
