@@ -91,8 +91,7 @@ class PageRecorder:
             own = {name: node for node, one in self._shown.items() for name in {shown.buffer.name for shown in one}}
             wanted = frozenset(name for name in drawing.inputs if self._is_live(name, own, outputs))
             self.program = LiveProgram(trace, outputs, pack, wanted, DRAWN)
-            made = frozenset().union(*(command.writes for step in self.program.steps for command, _ in step))
-            written = trace.written
+            made, written = self.program.made, trace.written
             # Buffers that nothing writes are the same for the simulation and the draws.
             numbers = self.program.buffers.items()
             live = {name: number for name, number in numbers if name in made or name not in written}

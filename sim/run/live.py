@@ -170,6 +170,7 @@ class LiveProgram:
     Attributes:
         is_endless: Whether steps repeat; else the page starts again after the last one.
         steps: The commands.
+        made: GL names of the buffers that they write; a pass may also write what nothing reads.
         passes: For each place, its passes with the values of their uniforms, of which those that differ are None.
         buffers: Numbers in the page by GL name.
         sizes: Of the buffers [byte], by GL name.
@@ -185,9 +186,8 @@ class LiveProgram:
         shown = {name for one in outputs.values() for name in one.buffers}
         needed, written = needed_of(trace.finished, shown | wanted), trace.written
         self.steps = live_steps(trace, needed)
-        # A pass may also write what nothing reads
-        made = frozenset().union(*(command.writes for step in self.steps for command, _ in step))
-        self.buffers = {name: number for number, name in enumerate(sorted(needed | made))}
+        self.made = frozenset().union(*(command.writes for step in self.steps for command, _ in step))
+        self.buffers = {name: number for number, name in enumerate(sorted(needed | self.made))}
         for name in needed - trace.sizes.keys():
             trace.use(name)  # a draw reads it before a step does
         self.sizes = {name: trace.sizes[name] for name in self.buffers}
