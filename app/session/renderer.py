@@ -172,6 +172,9 @@ class ViewportRenderer(QObject):
             compiled = self.precompiling is not None and self.precompiling.begin(takes_texts=self._takes_texts)
             if compiled or engine.simulation.is_due or engine.has_tried_kernels:
                 self.gl_outdated()
+                # Here, so that the turn of the picture only draws.
+                self.prepare()
+                engine.refresh(now)
                 self.paint_requested.emit()
             if now - begun > _LONG:
                 yield self._progress(engine)

@@ -114,8 +114,13 @@ class Program:
         return -1 if info is None else info.location
 
     def unit(self, sampler: str) -> int:
-        """Returns the texture unit of a sampler, for loops that bind textures themselves."""
-        return self._units[sampler]
+        """Returns the texture unit of a sampler, for loops that bind textures themselves.
+
+        A sampler that was optimised away has the unit that no program reads.
+        """
+        if sampler not in self._units and sampler not in self._declared:
+            raise self._unknown(sampler)
+        return self._units.get(sampler, SCRATCH_UNIT)
 
     def use(self) -> None:
         """Makes the program current, sends changed values and binds textures."""

@@ -6,12 +6,13 @@ import pytest
 
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLLimitError, ShaderError
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.texture import BufferTexture, Texture2D
-from sinew.sim.gl.transform_feedback import TRIPLES_FROM
+from sinew.sim.gl.transform_feedback import GROUP, TRIPLES_FROM
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.shader_files import HEADER, make_library, write_shaders
@@ -102,6 +103,17 @@ def test_unknown_unused_and_wrong_uniforms(context: Context, full: Kernel) -> No
             full.program["u_speed"] = value
     with pytest.raises(ValueError, match="u_image"):
         full.program["u_image"] = BufferTexture(context, Buffer(context, 16))
+
+
+def test_a_state_that_an_edited_kernel_does_not_read_may_be_given(context: Context, tmp_path: Path) -> None:
+    declared = "uniform samplerBuffer u_former; uniform vec2 u_pair;\n"
+    text = {"e.glsl": f"{declared}void run(int id) {{ o_value = vec4(u_pair, 0.0, 1.0); }}\n"}
+    kernel = Kernel(make_library(context, tmp_path, text), "e.glsl", OUT)
+    states = PingPong(context, OUT.zeros(GROUP), label="states")
+    states.run(kernel, "u_former", "u_pair", [(1.0, 2.0), (3.0, 4.0)])
+    assert (states.newest.read()["value"] == (3.0, 4.0, 0.0, 1.0)).all()
+    with pytest.raises(KeyError, match="u_later"):
+        states.run(kernel, "u_later", "u_pair", [(1.0, 2.0)])
 
 
 def test_an_array_takes_fewer_but_not_more_values(context: Context, tmp_path: Path) -> None:

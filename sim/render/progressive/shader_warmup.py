@@ -22,6 +22,7 @@ from sinew.sim.render.items import Item, ShaderVariant, Stage
 from sinew.sim.render.occlusion_pass import OcclusionPass
 from sinew.sim.render.overlay_pass import MARKER, marker_pass
 from sinew.sim.render.pass_context import DONE, PassContext
+from sinew.sim.render.pick_pass import OutlinePass
 from sinew.sim.render.progressive.frame_plan import FramePlan
 from sinew.sim.render.quality import DRAFT, Quality
 from sinew.sim.render.render_view import DisplayOptions, RenderView
@@ -29,7 +30,9 @@ from sinew.sim.render.shadow_pass import ShadowPass
 from sinew.sim.render.target import RenderTarget, SizedFramebuffers
 from sinew.sim.render.transparent import BlendTargets, TransparentPass
 
-SIZE = (16, 16)
+SIZE = (17, 17)
+"""No powers of two: a software renderer compiles other code for textures of such sizes, which windows rarely have."""
+
 IMAGE_STAGES: tuple[Stage, ...] = ("opaque", "detail", "glass", "overlay")
 T = TypeVar("T")
 Draw = Callable[[Framebuffer], object]
@@ -102,12 +105,16 @@ class ShaderWarmup:
         occlusion: Texture2D | None,
     ) -> Iterator[Draw]:  # fmt: skip
         get, shadow_map = self._picture.passes.get, self._picture.passes.get(ShadowPass).map
+        shown = render_view.display()
         yield lambda _: get(BackgroundPass).draw()
         for item in render_view.items:
-            for piece, display in item.pieces(render_view.display()):
+            for piece, display in item.pieces(shown):
                 for stage in piece.stages:
                     if stage in IMAGE_STAGES:
                         yield functools.partial(self._draw_at_once, piece, stage, frame, display, quality, occlusion)
+        # The line first: without an item it is drawn alone.
+        for items in ((), *((item,) for item in render_view.items if item.has_outline)):
+            yield functools.partial(self._draw_outline, items, frame, shown)
         # The ground has two shaders, one of them with the grid only.
         bare = replace(frame, view=msgspec.structs.replace(render_view.view, grid=False, axes=False))
         yield lambda _: get(GroundPass).draw(bare, shadow_map, None)
@@ -150,6 +157,9 @@ class ShaderWarmup:
     ) -> None:  # fmt: skip
         ctx = replace(self._ctx(target, frame, display), quality=quality, occlusion=occlusion)
         finish(FramePlan().draw((item,), stage, ctx))
+
+    def _draw_outline(self, items: Sequence[Item], frame: Frame, display: DisplayOptions, target: Framebuffer) -> None:
+        self._picture.passes.get(OutlinePass).draw(items, self._ctx(target, frame, display), None)
 
     def _draw_into(
         self, item: Item, stage: Stage, render_view: RenderView, plan: FramePlan, samples: int

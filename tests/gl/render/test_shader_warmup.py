@@ -51,7 +51,7 @@ def test_the_first_frames_of_a_model_use_nothing_new(stage: Stage, drawn: Drawn,
     warmed_up = set(drawn)
     drawn.clear()
     for draft in (True, False):
-        stage.picture(overlay=Overlay(marks=True), draft=draft)
+        stage.picture(overlay=Overlay(marks=True, selected_nodes=("model",)), draft=draft)
     assert {samples for *_, samples in drawn} >= {0, 4}
     assert drawn <= warmed_up
 
