@@ -50,6 +50,9 @@ DAMPINGS = ("structural_damping", "shear_damping", "bend_damping")
 LINE_COST = 4
 """About as many substeps of springs take as long as one of lines."""
 
+LINE_SUBSTEPS = 16
+"""As a sheet of lines needs; each step also finds the loads, which takes about as long as a substep."""
+
 TURN = np.radians(45.0)
 ELLIPSOID = np.array(
     [
@@ -99,7 +102,7 @@ def cloth_rows(bench: GpuBench, size: int) -> list[Row]:
 
 def _sheet_rows(
     bench: GpuBench, system: str, model: ClothModel, sheets: Mapping[str, ClothSettings],
-    records: npt.NDArray[np.void], steps: int,
+    records: npt.NDArray[np.void], steps: int, substeps: int = SUBSTEPS,
 ) -> list[Row]:  # fmt: skip
     """Measures sheets that start from the same records in every step, by variant."""
     start = bench.owns(Buffer(bench.context, records, label="bench sheet"))
@@ -110,14 +113,14 @@ def _sheet_rows(
         for variant, settings in sheets.items()
     }
     size = model.particle_count
-    return bench.rows(made, system=system, size=size, unit="particles", steps=steps, substeps=SUBSTEPS)
+    return bench.rows(made, system=system, size=size, unit="particles", steps=steps, substeps=substeps)
 
 
 def _line_rows(bench: GpuBench, side: int, steps: int) -> list[Row]:
     """Measures a substep of both solvers with a sheet and a garment of cotton; springs would need many more."""
     cotton = ClothSettings(
         columns=side, rows=side, placement=ClothPlacement.FLAT, density=0.12, stretch_stiffness=1e4,
-        shear_stiffness=40.0, bend_stiffness=1e-5, pins=PinPreset.NONE, substeps=SUBSTEPS,
+        shear_stiffness=40.0, bend_stiffness=1e-5, pins=PinPreset.NONE, substeps=LINE_SUBSTEPS,
     )  # fmt: skip
     both = {
         solver.value: msgspec.structs.replace(cotton, solver=solver)
@@ -126,7 +129,7 @@ def _line_rows(bench: GpuBench, side: int, steps: int) -> list[Row]:
     rows, steps = list[Row](), max(1, steps // LINE_COST)
     for system, source in (("cloth lines", ClothSource.GRID), ("garment lines", ClothSource.MESH)):
         model = build_cloth(msgspec.structs.replace(cotton, source=source), skirt(side), raised())
-        rows += _sheet_rows(bench, system, model, both, rest_records(model), steps)
+        rows += _sheet_rows(bench, system, model, both, rest_records(model), steps, LINE_SUBSTEPS)
     return rows
 
 
