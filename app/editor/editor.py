@@ -2,6 +2,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy.ma  # noqa: F401  # numpy would import it at the first call of `unique`, while the window waits
 from PySide6.QtCore import QObject, QThreadPool
 
 from sinew.app.editor.feature import Feature

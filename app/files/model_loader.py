@@ -3,6 +3,7 @@
 import itertools
 import logging
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,8 +26,8 @@ _log = logging.getLogger(__name__)
 
 _MODEL_SHARE = 0.8  # fraction of the progress for the model; the textures follow
 
-_PROGRESS_STEP = 0.04
-"""Smallest progress that is reported; every report lays out the status bar and the outliner again."""
+_PROGRESS_PAUSE = 0.1
+"""Shortest time between reports of progress [s]; each lays out the status bar and the outliner again."""
 
 
 class LoadModel(Protocol):
@@ -167,9 +168,10 @@ class ModelLoader(QObject):
 class _Progress:
     def __init__(self, report: Callable[[float], None]) -> None:
         self._report = report
-        self._last = 0.0
+        self._last, self._due = 0.0, time.monotonic()
 
     def __call__(self, fraction: float) -> None:
-        if fraction - self._last >= _PROGRESS_STEP or fraction >= 1.0 > self._last:
-            self._last = fraction
+        now = time.monotonic()
+        if (fraction > self._last and now >= self._due) or fraction >= 1.0 > self._last:
+            self._last, self._due = fraction, now + _PROGRESS_PAUSE
             self._report(fraction)
