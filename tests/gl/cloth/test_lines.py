@@ -81,7 +81,7 @@ def expected(name: str) -> np.ndarray:
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [campaign(name) if name == "long segments" else name for name in CASES])
 def test_a_cloth_of_lines_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     settings = CASES[name]
     cloth = Cloth(context, library, settings, uneven_surface() if settings.source is ClothSource.MESH else None)
@@ -101,7 +101,7 @@ def test_both_back_ends_give_the_same_bits(library: ShaderLibrary, context: Cont
         for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE, BackEndChoice.TF):
             context.back_ends.choice = choice
             cloth = Cloth(context, library, settings, uneven_surface() if settings.pin_list else None)
-            run(cloth, 20)
+            run(cloth, 6)
             results.append(cloth.snapshot().packed())
             cloth.release()
         assert results[0] == results[1] == results[2]
