@@ -20,7 +20,7 @@ from sinew.sim.gl.trace import Trace
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.contract import LiveNode
 from sinew.sim.run.drawn import DrawRecorder
-from sinew.sim.run.live import LiveOutput, LiveProgram, needed_of, problem_of
+from sinew.sim.run.live import LiveOutput, LiveProgram, needed_of, problem_of, sources_of
 from sinew.sim.run.viewpoints import Viewpoints, viewport_of
 from sinew.sim.scene.keyed import curves_of
 from sinew.sim.scene.scene import NodeId
@@ -61,6 +61,7 @@ class PageRecorder:
         self._images: list[int] = []
         self._steps, self._time = -1, 0.0
         self._shown: dict[NodeId, list[LiveNode]] = {}
+        self._sources: dict[int, set[int]] = {}
         self._nodes = nodes
         self.why: dict[NodeId, str] = {}
         self.picture = b""
@@ -85,6 +86,7 @@ class PageRecorder:
     def scene(self, pack: Pack, bound: float) -> dict[str, Any]:
         """Returns the scene of the page without texts; recorded positions are rounded by at most `bound` [m]."""
         trace, drawing = self._trace, self._drawing
+        self._sources = sources_of(trace)
         outputs = self._outputs()
         live: dict[int, int] = {}
         if outputs:
@@ -159,7 +161,7 @@ class PageRecorder:
             names = tuple(one.buffer.name for one in shown)
             if len(shown) <= self._steps or len({(one.count, one.texels) for one in shown}) > 1:
                 self.why[node] = "it has other points at other times"
-            elif problem := problem_of(self._trace, needed_of(self._trace.finished, names)):
+            elif problem := problem_of(self._trace, needed_of(self._sources, names)):
                 self.why[node] = problem
             else:
                 outputs[node] = LiveOutput(names, shown[0].count, shown[0].texels)
@@ -167,7 +169,7 @@ class PageRecorder:
 
     def _is_live(self, name: int, own: dict[int, NodeId], outputs: Collection[NodeId]) -> bool:
         """Returns True if what a draw reads follows from live nodes and from no other that is simulated."""
-        nodes = {own[other] for other in needed_of(self._trace.finished, (name,)) if other in own}
+        nodes = {own[other] for other in needed_of(self._sources, (name,)) if other in own}
         return bool(nodes) and nodes <= set(outputs)
 
     def _advance(self, step: int) -> None:

@@ -4,9 +4,11 @@ The engine runs unchanged: calls of `GL` are watched, and the driver is asked fo
 """
 
 import ctypes
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +37,7 @@ class Attribute:
     is_normalised: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draw:
     """A draw that is captured, without the values of its uniforms; buffers are GL names."""
 
@@ -49,12 +51,12 @@ class Draw:
     targets: tuple[tuple[int, int, int], ...]  # Buffers, offset and size of what is written [byte]
     problem: str = ""  # Why a page cannot repeat it
 
-    @property
+    @cached_property
     def reads(self) -> frozenset[int]:
         return frozenset((*(one[1] for one in self.samplers), *(one[1] for one in self.blocks),
                           *(one.buffer for one in self.attributes)))  # fmt: skip
 
-    @property
+    @cached_property
     def writes(self) -> frozenset[int]:
         return frozenset(name for name, _, _ in self.targets)
 
@@ -130,11 +132,16 @@ class Trace:
 
     @property
     def written(self) -> frozenset[int]:
-        return frozenset().union(*(command.writes for step in self.finished for command, _ in step))
+        return frozenset().union(*(command.writes for command in self.commands))
 
     @property
     def finished(self) -> list[list[Command]]:
         return self.steps[:-1]
+
+    @property
+    def commands(self) -> list[Draw | Copy | Upload]:
+        """Those of finished steps, equal draws and copies once."""
+        return list({id(command): command for step in self.finished for command, _ in step}.values())
 
     # --- watched calls ----------------------------------------------------------------------------------
 
@@ -149,13 +156,15 @@ class Trace:
             return
         traced = self._program(get_integer(GL.GL_CURRENT_PROGRAM))
         active = get_integer(GL.GL_ACTIVE_TEXTURE)
-        draw = self._draw(traced, int(mode), int(first), int(count))
+        new = self._draw(traced, int(mode), int(first), int(count))
         GL.glActiveTexture(active)
-        for name in sorted(draw.reads | draw.writes):
-            self.use(name)
+        draw = self._same(new)
+        if draw is new:
+            for name in sorted(draw.reads | draw.writes):
+                self.use(name)
         name = traced.program.name
         values = tuple(self._same(uniform_value(name, info)) for info in traced.uniforms)
-        self.steps[-1].append((self._same(draw), values))
+        self.steps[-1].append((draw, values))
 
     def glBufferData(self, target: int, size: int, pointer: Any, _usage: int) -> None:
         name = _bound(target)
@@ -261,7 +270,7 @@ def buffer_contents(name: int) -> bytes:
 
 def uniform_value(program: int, info: UniformInfo) -> bytes:
     """Returns the value of a uniform as float32, int32 or uint32, matrices by columns, elements of arrays in a row."""
-    size = int(np.prod(info.type.shape, dtype=int))
+    size = math.prod(info.type.shape)
     get = {"f": GL.glGetUniformfv, "i": GL.glGetUniformiv, "u": GL.glGetUniformuiv}[info.type.dtype.kind]
     found = np.zeros((info.size, size), info.type.dtype)
     for index in range(info.size):

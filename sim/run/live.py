@@ -78,13 +78,18 @@ class Interned(Generic[T]):
         return len(self._at)
 
 
-def needed_of(steps: Steps, wanted: Iterable[int]) -> frozenset[int]:
+def sources_of(trace: Trace) -> dict[int, set[int]]:
+    """Returns for each buffer that is written what its commands read."""
+    sources: dict[int, set[int]] = {}
+    for command in trace.commands:
+        for name in command.writes:
+            sources.setdefault(name, set()).update(command.reads)
+    return sources
+
+
+def needed_of(sources: Mapping[int, Iterable[int]], wanted: Iterable[int]) -> frozenset[int]:
     """Returns the buffers that wanted ones depend on, these included."""
-    needed, sources = set(wanted), dict[int, set[int]]()
-    for step in steps:
-        for command, _ in step:
-            for name in command.writes:
-                sources.setdefault(name, set()).update(command.reads)
+    needed = set(wanted)
     queue = list(needed)
     while queue:
         for name in sources.get(queue.pop(), ()):
@@ -142,10 +147,9 @@ def starts_of(steps: Steps, sizes: Mapping[int, int], drawn: frozenset[int] = fr
 
 def problem_of(trace: Trace, needed: frozenset[int]) -> str:
     """Returns why a page cannot compute these buffers, or ""."""
-    for step in trace.finished:
-        for command, _ in step:
-            if isinstance(command, Draw) and command.problem and command.writes & needed:
-                return command.problem
+    for command in trace.commands:
+        if isinstance(command, Draw) and command.problem and command.writes & needed:
+            return command.problem
     return ""
 
 
@@ -184,7 +188,7 @@ class LiveProgram:
     ) -> None:  # fmt: skip
         self.trace, self._pack = trace, pack
         shown = {name for one in outputs.values() for name in one.buffers}
-        needed, written = needed_of(trace.finished, shown | wanted), trace.written
+        needed, written = needed_of(sources_of(trace), shown | wanted), trace.written
         self.steps = live_steps(trace, needed)
         self.made = frozenset().union(*(command.writes for step in self.steps for command, _ in step))
         self.buffers = {name: number for number, name in enumerate(sorted(needed | self.made))}
