@@ -75,11 +75,13 @@ def run(
             continue
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):
-            moved, h = pulled(_free(heavy, settings, particles, gusts)), settings.substep_time
+            free, h = _free(heavy, settings, particles, gusts), settings.substep_time
+            moved = pulled(free)
             fallen = particles.velocities + h * gravity
             hit = collided(
                 model, settings, Particles(particles.positions, fallen), moved, acting,
                 (substep + 1) / settings.substeps, values.get(ClothMap.FRICTION, 1.0), float(np.linalg.norm(gravity)),
+                moved.positions - free.positions,
             )  # fmt: skip
             held = (weights >= 1.0)[:, None]
             particles = kept(

@@ -181,7 +181,9 @@ class LineOracle:
             moved = self.pull(moved)
         pressing = float(np.linalg.norm(self.constants.gravity))
         start = ClothParticles(before, fallen)
-        hit, hit_velocities = collided(model, settings, start, moved, actions, fraction, self.friction, pressing)
+        hit, hit_velocities = collided(
+            model, settings, start, moved, actions, fraction, self.friction, pressing, moved.positions - places
+        )
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:
