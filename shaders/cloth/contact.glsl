@@ -15,10 +15,11 @@ const float STEP_TIME = 1.0 / 60.0;
 
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
-uniform vec2 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
-                                   // largest acceleration by surfaces that yield [m/s2]
+uniform vec3 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
+                                   // largest acceleration by surfaces that yield [m/s2];
+                                   // distance to which surfaces undo what pins pull [m]
 
-vec3 pulled = vec3(0.0);           // way that pins pulled this particle in the substep [m]; any surface undoes it
+vec3 pulled = vec3(0.0);           // way that pins pulled this particle in the substep, as far as surfaces undo it [m]
 #ifdef FRICTION_MAP
 float friction_factor;             // of this particle
 #define ROUGHEN(contact) contact.friction *= friction_factor;

@@ -65,7 +65,7 @@ void run(int id) {
         vec3 place = moved.position;
         attract(target, map.x, moved.position, moved.velocity);
 #ifdef COLLIDERS
-        pulled = moved.position - place;
+        pulled = shortened(moved.position - place, map.x * u_push.z);
 #endif
     }
 #endif

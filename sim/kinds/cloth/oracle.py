@@ -100,9 +100,9 @@ def collided(
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
         acceleration: What acts on the particles [m/s²].
-        pulled: Ways that pins pulled the particles in the substep (P, 3).
+        pulled: Ways that pins pulled the particles in the substep, as far as surfaces undo them (P, 3).
     """
-    clearance, h, (give, most) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
+    clearance, h, (give, most, _) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
 
     def met(contact: Contact, now: tuple[Float64, Float64], yields: bool) -> tuple[Float64, Float64]:
         contact = replace(contact, friction=contact.friction * friction)

@@ -214,7 +214,7 @@ def test_pins_pull_no_particle_into_a_surface(
         substeps=substeps, thickness=0.02, gravity=(0.0, 0.0, 0.0),
     )  # fmt: skip
     cloth = Cloth(context, library, settings)
-    place = compose(np.array([0.0, 0.03, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+    place = compose(np.array([0.0, 0.008, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
     place[1, 3] += float(cloth.model.positions[0, 1])
     plane = ColliderState(ColliderShape.PLANE, np.ones(3), place, place, 0.3, 0.0, yields)
     inputs, buffer = collider_inputs(context, *arranged([plane]), settings)
