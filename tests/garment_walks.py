@@ -147,8 +147,7 @@ def skin_places(project: Project, character: ProjectNode) -> Float64:
 def depths(points: Float64, places: Float64, triangles: np.ndarray) -> tuple[Float64, np.ndarray]:
     """Returns how deep points are inside a skin [m], 0 outside, and the vertex of the skin that is near each.
 
-    The nearest triangle says which points may be inside, the winding number which are.  Body and arms count apart, as the
-    body may be nearer to a point that is inside an arm alone.
+    The nearest triangle says which points may be inside, the winding number which are.
     """
     near = attach(np.arange(len(points), dtype=np.int32), points, places, triangles.astype(np.uint32))
     corners = places[near.corners]
@@ -217,7 +216,7 @@ def _measure(
         columns = own.model.particle_count // own.model.surface.rows
     ends = points[threads.pairs]
     strains = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) / threads.rest - 1.0
-    of_arm = is_arm[triangles].any(axis=1)
+    of_arm = is_arm[triangles].any(axis=1)  # apart, as the body may be nearer to a point that is inside an arm alone
     arms, near_arms = depths(points, places, triangles[of_arm])
     body, near_body = depths(points, places, triangles[~of_arm])
     inside = np.maximum(arms, body)

@@ -136,7 +136,7 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
 
 
 def _top_joint(garment: Garment, model: CharacterModel, own: ModelSettings) -> int:
-    """Returns the joint that moves the skin at the top edge: of a dress the last of the spine that is below the edge."""
+    """Returns the joint that moves the skin at the top edge: of a dress the last one of the spine below the edge."""
     bones, skeleton, up = bones_of(model, own.humanoid), model.skeleton, 2 if up_axis(own, model) == "z" else 1
     assert skeleton is not None
     hips, heights = bones["hips"], skeleton.model_from_bind[:, up, 3]

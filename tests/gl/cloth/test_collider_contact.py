@@ -218,7 +218,7 @@ def test_pins_pull_no_particle_into_a_surface(
     place[1, 3] += float(cloth.model.positions[0, 1])
     plane = ColliderState(ColliderShape.PLANE, np.ones(3), place, place, 0.3, 0.0, yields)
     inputs, buffer = collider_inputs(context, *arranged([plane]), settings)
-    cloth.write(cloth.model.positions + (0.0, 0.05, 0.0), np.zeros((25, 3)))
+    cloth.write(cloth.model.positions + np.array([0.0, 0.05, 0.0]), np.zeros((25, 3)))
     for _ in range(30):
         assert cloth.step(inputs)
     over = cloth.positions()[:, 1] - place[1, 3]
