@@ -20,7 +20,7 @@ from sinew.sim.characters.playing import world_from_model
 from sinew.sim.characters.reference import shaped_mesh, skin
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod, section_list
 from sinew.sim.colliders.skin_mesh import body_sections
-from sinew.sim.kinds.cloth.new_garment import ARM_PITS, ARMS, TALL, missing_bones
+from sinew.sim.kinds.cloth.new_garment import ARMS, TALL, missing_bones
 from sinew.sim.kinds.cloth.settings import ClothSettings, Garment
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.maths.arrays import Bool, Float64
@@ -44,6 +44,9 @@ _ROWS, _COLUMNS = 160, 512
 
 _NEAREST = float(np.cos(np.radians(80.0)))
 """Directions further away than this do not bound the polar radius."""
+
+_ARM_PITS = 0.4
+"""Top edge of a dress, as a part of the way from the upper arms down to the hips."""
 
 _ANGLES = 2.0 * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
 _WAYS = np.stack([np.sin(_ANGLES), np.zeros(_DIRECTIONS), np.cos(_ANGLES)], axis=1)
@@ -161,7 +164,7 @@ def _top(body: BodyOutline, garment: Garment) -> float:
     if garment is Garment.CAPE:
         return body.neck
     arms = float(np.mean([body.bones[bone][1] for bone in ARMS]))
-    return arms - ARM_PITS * (arms - body.hips)
+    return arms - _ARM_PITS * (arms - body.hips)
 
 
 def garment_surface(body: BodyOutline, settings: ClothSettings) -> ClothSurface:

@@ -39,9 +39,6 @@ LAYER = 10.0
 RUN_UP = 1.0
 """Pre-roll in which the character goes from the bind pose, which garments fit, to its first pose [s]."""
 
-ARM_PITS = 0.4
-"""Top edge of a dress, as a part of the way from the upper arms down to the hips."""
-
 HOLD = 0.99
 """Strength of the pins of the top edge, which an arm or a strap may press in."""
 
@@ -111,10 +108,11 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         if isinstance(node.settings, ClothSettings) and node.settings.source is ClothSource.GARMENT
         and node.attachment.node == character.id
     ]  # fmt: skip
+    spine = [bone for bone in ("hips", "spine", "chest", "upperChest") if bone in bones]
     values = FABRIC | CUTS[garment] | {
         "source": ClothSource.GARMENT, "garment": garment, "colour": COLOURS[garment],
         "thickness": 0.02 * _height(model, own) / TALL,
-        "pin_bone": names[_top_joint(garment, model, own)],
+        "pin_bone": names[bones["hips" if garment is Garment.SKIRT else spine[-1]]],
     }  # fmt: skip
     if others:
         values |= {
@@ -133,21 +131,6 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         )
         nodes.append(Node(id="", name="Skin", attachment=attachment, settings=skin))
     return Added(nodes, RUN_UP)
-
-
-def _top_joint(garment: Garment, model: CharacterModel, own: ModelSettings) -> int:
-    """Returns the joint that moves the skin at the top edge: of a dress the last one of the spine below the edge."""
-    bones, skeleton, up = bones_of(model, own.humanoid), model.skeleton, 2 if up_axis(own, model) == "z" else 1
-    assert skeleton is not None
-    hips, heights = bones["hips"], skeleton.model_from_bind[:, up, 3]
-    joint = [bones[bone] for bone in ("hips", "spine", "chest", "upperChest") if bone in bones][-1]
-    if garment is Garment.SKIRT:
-        return hips
-    if garment is Garment.DRESS:
-        arms = float(np.mean([heights[bones[bone]] for bone in ARMS]))
-        while joint not in (hips, -1) and heights[joint] > arms - ARM_PITS * (arms - heights[hips]):
-            joint = int(skeleton.parents[joint])
-    return hips if joint < 0 else joint
 
 
 def _is_skin(node: Node, character: Node) -> bool:

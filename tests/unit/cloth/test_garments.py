@@ -206,15 +206,6 @@ def test_the_entry_makes_a_garment_a_collider_and_a_preroll() -> None:
     assert (skirt.settings.other_cloths, skirt.settings.met_cloths) == (True, ("c",))
 
 
-@pytest.mark.parametrize(
-    ("garment", "bone"), [(Garment.SKIRT, "hips"), (Garment.DRESS, "spine_3"), (Garment.CAPE, "chest")]
-)
-def test_the_top_edge_follows_the_bone_that_moves_the_skin_there(garment: Garment, bone: str) -> None:
-    character = Node(id="m", name="Walker", settings=ModelSettings(path="walker.ezm"))
-    made = new_garment(garment, AddPlace(Scene(nodes=(character,)), ViewState(), models={"m": humanoid()}))
-    assert made.nodes[0].settings.pin_bone == bone  # type: ignore[attr-defined]
-
-
 def test_the_entry_says_why_it_does_not_apply() -> None:
     empty = AddPlace(Scene(), ViewState())
     character = Node(id="m", name="Fox", settings=ModelSettings(path="fox.gltf"))
