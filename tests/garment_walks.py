@@ -216,14 +216,15 @@ def _measure(
         columns = own.model.particle_count // own.model.surface.rows
     ends = points[threads.pairs]
     strains = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) / threads.rest - 1.0
-    inside, near = depths(points, places, triangles)
-    arms = np.where(is_arm[near], inside, 0.0)
-    body = np.where(is_arm[near], 0.0, inside)
+    of_arm = is_arm[triangles].any(axis=1)  # apart, as the body may be nearer to a point that is inside an arm alone
+    arms, near_arms = depths(points, places, triangles[of_arm])
+    body, near_body = depths(points, places, triangles[~of_arm])
+    inside = np.maximum(arms, body)
     result.records.append(
         (step, round(1e3 * body.max(), 1), round(1e3 * arms.max(), 1), round(float(strains.max()), 3),
          round(now.usual_error, 4), own.settings.substeps)
     )  # fmt: skip
-    for what, where, depth in (("body_mm", "body_at", body), ("arms_mm", "arms_at", arms)):
+    for what, where, depth, near in (("body_mm", "body_at", body, near_body), ("arms_mm", "arms_at", arms, near_arms)):
         worst = int(depth.argmax())
         if 1e3 * depth[worst] > getattr(result, what):
             setattr(result, what, round(1e3 * float(depth[worst]), 1))

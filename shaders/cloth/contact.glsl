@@ -15,9 +15,11 @@ const float STEP_TIME = 1.0 / 60.0;
 
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
-uniform vec2 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
-                                   // largest acceleration by surfaces that yield [m/s2]
+uniform vec3 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
+                                   // largest acceleration by surfaces that yield [m/s2];
+                                   // distance to which surfaces undo what pins pull [m]
 
+vec3 pulled = vec3(0.0);           // way that pins pulled this particle in the substep, as far as surfaces undo it [m]
 #ifdef FRICTION_MAP
 float friction_factor;             // of this particle
 #define ROUGHEN(contact) contact.friction *= friction_factor;
@@ -43,7 +45,8 @@ vec3 shortened(vec3 way, float most) {
 void meet_firm(Contact contact, Moment now, inout Particle moved) {
     ROUGHEN(contact)
     float met = max(dot(contact.velocity, contact.normal), 0.0) + max(-dot(now.velocity, contact.normal), 0.0);
-    contact.distance = max(contact.distance, now.clearance - u_push.x - now.substep * met);
+    float give = u_push.x + max(-dot(pulled, contact.normal), 0.0);
+    contact.distance = max(contact.distance, now.clearance - give - now.substep * met);
     bounce_contact(moved.position, moved.velocity, contact, now.clearance, now.substep);
 }
 
@@ -53,7 +56,8 @@ void meet_yielding(Contact contact, Moment now, inout Particle moved) {
     bounce_contact(pushed.position, pushed.velocity, contact, now.clearance, now.substep);
     float most = u_push.y * now.substep;
     moved.velocity += shortened(pushed.velocity - moved.velocity, most);
-    moved.position += shortened(pushed.position - moved.position, most * now.substep);
+    most = most * now.substep + max(-dot(pulled, contact.normal), 0.0);
+    moved.position += shortened(pushed.position - moved.position, most);
 }
 
 Contact oval_contact(int index, vec3 point, float fraction, float substep) {

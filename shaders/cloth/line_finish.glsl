@@ -62,7 +62,11 @@ void run(int id) {
     vec4 map = texelFetch(u_maps, id);
     MovingTarget target = moving_target(id);
     if (target.exists > 0.0) {
+        vec3 place = moved.position;
         attract(target, map.x, moved.position, moved.velocity);
+#ifdef COLLIDERS
+        pulled = shortened(moved.position - place, map.x * u_push.z);
+#endif
     }
 #endif
 #ifdef COLLIDERS

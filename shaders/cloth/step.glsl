@@ -134,7 +134,11 @@ void run(int id) {
 #ifdef PIN_MAPS
     MovingTarget target = moving_target(id);
     if (target.exists > 0.0) {
+        vec3 place = moved.position;
         attract(target, map.x, moved.position, moved.velocity);
+#ifdef COLLIDERS
+        pulled = shortened(moved.position - place, map.x * u_push.z);
+#endif
     }
 #endif
 #ifdef COLLIDERS

@@ -65,7 +65,7 @@ def bounce(
     return np.where(touching, pushed, position), np.where(touching, answered, velocity)
 
 
-def shortened(ways: Float64, most: float) -> Float64:
+def shortened(ways: Float64, most: Float64 | float) -> Float64:
     """Returns vectors (n, 3) that are at most this long."""
     found: Float64 = ways * np.minimum(1.0, most / np.maximum(np.linalg.norm(ways, axis=1), 1e-20))[:, None]
     return found

@@ -9,11 +9,15 @@ from sinew.sim.gl.errors import GLError
 from tests.garment_walks import CASES, STRAIN, walked
 
 KNOWN = {
-    ("soldier", "skirt"): "his hand swings over the belt, which is held, and his bag against it",
-    ("soldier", "dress"): "his arms press it against the pack, the bags and the grenades, which move",
+    ("soldier", "skirt"): "his hand swings over the belt, which is held",
+    ("soldier", "dress"): "his pack and bags widen the outline, so that its edge is where his upper arms hang",
+    ("godette", "skirt"): "her hand presses it",
     ("godette", "dress"): "the straps of her backpack lie over the dress: amber with the most substeps",
-    ("rigged", "skirt"): "his skin of 256 triangles has no waist: amber with the most substeps",
+    ("godette", "cape"): "it hangs on her backpack, which turns fast in the pre-roll of one second",
+    ("rigged", "skirt"): "his hand of a few triangles presses it",
     ("clothsim", "skirt"): "its own skirt has two sides, between which the cloth is caught",
+    ("clothsim", "dress"): "its own skirt has two sides, between which the cloth is caught",
+    ("clothsim", "cape"): "it starts at 4.6 m/s from rest: the edge falls behind its bone and catches on the back",
 }
 """Cases beyond the bounds, with their cause."""
 

@@ -23,8 +23,8 @@ class MappedLines(LineOracle):
     """With painted maps; `model` has the masses of theirs.  A substep pulls before contacts, and ends with `kept`."""
 
     def __init__(
-        self, model: ClothModel, settings: ClothSettings, values: Values, pull: Callable[[Particles], Particles],
-        kept: Callable[[Particles], Particles],
+        self, model: ClothModel, settings: ClothSettings, values: Values,
+        pull: Callable[[Particles], tuple[Particles, Float64]], kept: Callable[[Particles], Particles],
     ) -> None:  # fmt: skip
         super().__init__(model, settings)
         self.friction, self.pull, self._kept = values.get(ClothMap.FRICTION, 1.0), pull, kept

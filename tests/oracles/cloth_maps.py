@@ -6,12 +6,14 @@ from itertools import count
 
 import numpy as np
 
+from sinew.sim.colliders.oracle import shortened
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.oracle import Float64, air_forces, collided, spring_forces
 from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.solver import push_of
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs
 from sinew.sim.maths.gusts import Gusts, gusts_at
 from tests.oracles.cloth import Actions, Particles, at_rest
@@ -47,11 +49,12 @@ def run(
     pulls, ends = count(1), count(1)
     drift = moves / settings.step_time
 
-    def pulled(free: Particles) -> Particles:
+    def pulled(free: Particles) -> tuple[Particles, Float64]:
         places = model.positions + moves * (next(pulls) / settings.substeps)
         share = (1.0 - (1.0 - weights) ** (1.0 / settings.substeps))[:, None]
-        positions = free.positions + share * (places - free.positions)
-        return Particles(positions, free.velocities + share * (drift - free.velocities))
+        way = share * (places - free.positions)
+        moved = Particles(free.positions + way, free.velocities + share * (drift - free.velocities))
+        return moved, shortened(way, share[:, 0] * push_of(model, settings)[2])
 
     def kept(free: Particles) -> Particles:
         places = model.positions + moves * (next(ends) / settings.substeps)
@@ -75,11 +78,13 @@ def run(
             continue
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):
-            moved, h = pulled(_free(heavy, settings, particles, gusts)), settings.substep_time
+            h = settings.substep_time
+            moved, undone = pulled(_free(heavy, settings, particles, gusts))
             fallen = particles.velocities + h * gravity
             hit = collided(
                 model, settings, Particles(particles.positions, fallen), moved, acting,
                 (substep + 1) / settings.substeps, values.get(ClothMap.FRICTION, 1.0), float(np.linalg.norm(gravity)),
+                undone,
             )  # fmt: skip
             held = (weights >= 1.0)[:, None]
             particles = kept(

@@ -137,7 +137,8 @@ class LineOracle:
         self.bending = bending_matrix(model, np.ones(model.particle_count)) if bends else None
         self._inverse: tuple[bytes, Float64] | None = None
         self.friction: Float64 | float = 1.0
-        self.pull: Callable[[ClothParticles], ClothParticles] | None = None  # By pins, before contacts
+        # By pins, before contacts; with the ways that surfaces undo
+        self.pull: Callable[[ClothParticles], tuple[ClothParticles, Float64]] | None = None
 
     def step(self, particles: ClothParticles, actions: ClothActions, *, time: float = 0.0) -> ClothParticles:
         gusts, count = gusts_at(self.settings, time, actions.travel), self.settings.substeps
@@ -177,11 +178,14 @@ class LineOracle:
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
         moved, fallen = ClothParticles(places, velocities), particles.velocities + h * self.constants.gravity
+        pulled = np.zeros(3)
         if self.pull is not None and not adds_load:
-            moved = self.pull(moved)
+            moved, pulled = self.pull(moved)
         pressing = float(np.linalg.norm(self.constants.gravity))
         start = ClothParticles(before, fallen)
-        hit, hit_velocities = collided(model, settings, start, moved, actions, fraction, self.friction, pressing)
+        hit, hit_velocities = collided(
+            model, settings, start, moved, actions, fraction, self.friction, pressing, pulled
+        )
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:

@@ -90,6 +90,7 @@ def collided(
     fraction: float,
     friction: Float64 | float = 1.0,
     acceleration: Float64 | float = EARTH,
+    pulled: Float64 | float = 0.0,
 ) -> tuple[Float64, Float64]:
     """Returns positions and velocities (P, 3) after contact: with colliders that yield, then with the firm ones.
 
@@ -99,17 +100,20 @@ def collided(
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
         acceleration: What acts on the particles [m/s²].
+        pulled: Ways that pins pulled the particles in the substep, as far as surfaces undo them (P, 3).
     """
-    clearance, h, (give, most) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
+    clearance, h, (give, most, _) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
 
     def met(contact: Contact, now: tuple[Float64, Float64], yields: bool) -> tuple[Float64, Float64]:
         contact = replace(contact, friction=contact.friction * friction)
+        undone = np.maximum(-np.sum(pulled * contact.normal, axis=1), 0.0)
         if yields:
             pushed, answered = bounce(*now, contact, clearance, h, acceleration)
-            return now[0] + shortened(pushed - now[0], most * h * h), now[1] + shortened(answered - now[1], most * h)
+            way, change = shortened(pushed - now[0], most * h * h + undone), shortened(answered - now[1], most * h)
+            return now[0] + way, now[1] + change
         nearing = np.maximum(np.sum(contact.velocity * contact.normal, axis=1), 0.0)
         nearing += np.maximum(-np.sum(before.velocities * contact.normal, axis=1), 0.0)
-        limited = replace(contact, distance=np.maximum(contact.distance, clearance - give - h * nearing))
+        limited = replace(contact, distance=np.maximum(contact.distance, clearance - give - undone - h * nearing))
         return bounce(*now, limited, clearance, h, acceleration)
 
     def skin(yielding: bool, end: Float64) -> tuple[Contact, npt.NDArray[np.bool_]]:

@@ -196,10 +196,36 @@ def test_a_skin_lets_go_slowly_and_stops_a_fall_at_once(
     assert fallen.min() > clearance - 1e-5
 
 
-def test_more_substeps_push_as_far_in_a_step() -> None:
+def test_more_substeps_push_with_the_same_force() -> None:
     cloth = build_cloth(ClothSettings(columns=5, rows=5))
     pushes = [push_of(cloth, ClothSettings(substeps=count))[0] for count in (24, 48, 96, 192)]
-    assert pushes[0] == pushes[1] == pytest.approx(2.0 * pushes[2]) == pytest.approx(4.0 * pushes[3])
+    assert pushes[0] == pushes[1] == pytest.approx(4.0 * pushes[2]) == pytest.approx(16.0 * pushes[3])
+
+
+@pytest.mark.parametrize("yields", [False, True])
+@pytest.mark.parametrize("substeps", [12, 96])
+@pytest.mark.parametrize("solver", list(ClothSolving))
+def test_pins_pull_no_particle_into_a_surface(
+    context: Context, library: ShaderLibrary, solver: ClothSolving, substeps: int, yields: bool
+) -> None:
+    settings = ClothSettings(
+        solver=solver, columns=5, rows=5, width=0.16, height=0.16, placement=ClothPlacement.FLAT, pins=PinPreset.NONE,
+        pin_list="0-24", pin_strength=0.99, stretch_stiffness=20.0, shear_stiffness=5.0, bend_stiffness=0.0,
+        substeps=substeps, thickness=0.02, gravity=(0.0, 0.0, 0.0),
+    )  # fmt: skip
+    cloth = Cloth(context, library, settings)
+    place = compose(np.array([0.0, 0.008, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+    place[1, 3] += float(cloth.model.positions[0, 1])
+    plane = ColliderState(ColliderShape.PLANE, np.ones(3), place, place, 0.3, 0.0, yields)
+    inputs, buffer = collider_inputs(context, *arranged([plane]), settings)
+    cloth.write(cloth.model.positions + np.array([0.0, 0.05, 0.0]), np.zeros((25, 3)))
+    for _ in range(30):
+        assert cloth.step(inputs)
+    over = cloth.positions()[:, 1] - place[1, 3]
+    np.testing.assert_allclose(over, 0.5 * settings.thickness, atol=1e-4)
+    buffer.release()
+    assert inputs.colliders.texture is not None
+    inputs.colliders.texture.release()
 
 
 @pytest.mark.parametrize("solver", list(ClothSolving))
