@@ -151,7 +151,7 @@ def test_a_downloaded_character_is_dressed(qtbot, session, assets, tmp_path, mon
     user.activates()
     user.presses(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     user.waits_until(lambda: not document.modified)
-    scene, time = document.scene, playback.playhead.time
+    scene, time, clip = document.scene, playback.playhead.time, editor.active.clip.name
     kept = positions(editor, cloth)
     user.looks("saved")
     user.chooses("File", "New Project")
@@ -161,6 +161,6 @@ def test_a_downloaded_character_is_dressed(qtbot, session, assets, tmp_path, mon
     user.waits_until(lambda: cloth in systems and systems[cloth].is_ready)
     QTest.qWait(LOOK)
     user.looks("reopened")
-    assert (document.scene, playback.playhead.time) == (scene, time)
+    assert (document.scene, playback.playhead.time, editor.active.clip.name) == (scene, time, clip)
     np.testing.assert_array_equal(positions(editor, cloth), kept)
     assert not messages(editor, Severity.ERROR)
