@@ -248,6 +248,7 @@ class WindowState(QObject):
         self._window.setWindowModified(self._document.modified)
         self._window.setWindowFilePath(str(path) if path else "")
         self._window.setWindowTitle(f"{label_text(self._document.title)}[*] – {APPLICATION}")
+        self._window.actions_table.refresh_later()  # a saved project can be baked
 
     def _refresh_history(self, *_: object) -> None:
         stack, actions = self._document.undo_stack, self._window.actions_table

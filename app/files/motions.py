@@ -121,7 +121,7 @@ class Motions(QObject):
         paths = dict.fromkeys(Path(motion.path) for motion in settings.motions)
         read = self._files.assets.motions
         inputs = _Inputs(model, settings, {path: read[path] for path in paths if path in read})
-        waits = not all(self._files.has_settled("motion", motion.path) for motion in settings.motions)
+        waits = not all(self._files.has_settled(motion.path) for motion in settings.motions)
         for known, animated in reversed(self._results):
             if known.same(inputs, but_sources=waits):
                 return animated

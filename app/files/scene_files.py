@@ -77,10 +77,10 @@ class SceneFiles(QObject):
             return f"{path} {WITHHELD}"
         return next((text for (_, failed), text in self._failures.items() if failed == Path(path)), "")
 
-    def has_settled(self, content: str, path: str) -> bool:
-        """Returns True if a file was read or cannot be read."""
-        key = content, Path(path)
-        return key in self._contents or key in self._failures or not path or not self._access.allows(path)
+    def has_settled(self, path: str) -> bool:
+        """Returns True if a motion is among the assets or cannot be read."""
+        is_there, has_failed = Path(path) in self.assets.motions, ("motion", Path(path)) in self._failures
+        return is_there or has_failed or not path or not self._access.allows(path)
 
     def adopt(self, content: str, path: str, asset: Asset) -> None:
         """Keeps a file that was read before the scene names it, as the next edit must."""

@@ -1,9 +1,12 @@
 import re
+import threading
 
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sinew import resources
+from sinew.sim.kinds.cloth import fitting
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothLook, ClothSolving, ClothSource
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.render.render_view import DisplayOptions, Overlay
@@ -205,3 +208,15 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, fresh, arm):
     editor.document.undo_stack.undo()
     assert editor.document.scene.of_kind("cloth") == ()
     assert editor.document.scene.node(model.id).settings.hidden_sections == ""
+
+
+def test_a_garment_is_shown_once_it_is_fitted_without_another_event(fresh, qtbot, monkeypatch):
+    Session(qtbot).load(fresh, resources.path("models") / "humanoid" / "humanoid.ezm")
+    fit, may_fit = fitting.dressed, threading.Event()
+    monkeypatch.setattr(fitting, "dressed", lambda *given: may_fit.wait(60.0) and fit(*given))
+    skirt = fresh.edits.add("skirt")
+    qtbot.waitUntil(lambda: not fresh.stepper.is_waiting, timeout=60000)
+    qtbot.wait(1000)  # until the frames of the edit are drawn
+    assert skirt in fresh.client.engine.simulation.progress, "else no frame is asked for once it is fitted"
+    may_fit.set()
+    qtbot.waitUntil(lambda: fresh.client.engine.simulation.systems[skirt].is_ready, timeout=60000)

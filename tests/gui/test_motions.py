@@ -1,5 +1,7 @@
 """Motions in the editor: dropped on a character they play; they are saved, undone and exported; the humanoid map."""
 
+import threading
+
 import numpy as np
 import pytest
 from msgspec import structs
@@ -10,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from shiboken6 import isValid
 
 from sinew import resources
+from sinew.app.files import scene_files
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList
 from sinew.app.project.bone_maps import BoneMaps
@@ -112,6 +115,24 @@ def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing
     character = man.client.engine.views.characters[man.document.scene.characters[0].id]
     assert (character.joint_positions()[elbow] == swung).all()
     assert messages(man) == []
+
+
+def test_a_reopened_model_is_not_shown_without_the_motion_that_was_added_to_it(man, qtbot, swing, monkeypatch):
+    man.motions.add(man.document.scene.characters[0].id, swing)
+    wait_for_clip(man, qtbot, "swing")
+    project, may_read = swing.parent / "a.sinew", threading.Event()
+    man.files.save_to(project)
+    man.files.new()
+    load = scene_files._load
+    monkeypatch.setattr(scene_files, "_load", lambda *given: may_read.wait(60.0) and load(*given))
+    with qtbot.waitSignal(man.files.opened, timeout=60000):
+        man.files.open(project)
+    try:
+        settled(man)
+        assert man.active.clip.name == "swing", "from the earlier reading, and not without its clips"
+    finally:
+        may_read.set()
+    wait_for_clip(man, qtbot, "swing")
 
 
 def test_a_strip_of_the_motion_is_added_to_others(man, qtbot, swing):

@@ -36,7 +36,7 @@ def texts(menu: QMenu) -> list[str]:
     return [action.text().replace("&", "") for action in menu.actions()]
 
 
-def test_commands_are_disabled_with_the_reason_until_they_apply(fresh):
+def test_commands_are_disabled_with_the_reason_until_they_apply(fresh, tmp_path):
     actions = fresh.window.actions_table
     for name, reason in NEEDS.items():
         assert not actions[name].isEnabled()
@@ -47,6 +47,8 @@ def test_commands_are_disabled_with_the_reason_until_they_apply(fresh):
     assert actions["node.mute"].isEnabled()
     assert actions["emitter.reseed"].statusTip() == "Give the selected emitter another random seed."
     assert actions["simulate.bake"].statusTip() == "Save the project first: the bake is stored next to it."
+    fresh.document.save(tmp_path / "sparks.sinew", overwrite=False)
+    assert actions["simulate.bake"].isEnabled()
     fresh.document.set_value(ParamRef(emitter, "node", "baked"), True)
     assert actions["simulate.free"].isEnabled()
     fresh.document.undo_stack.undo()

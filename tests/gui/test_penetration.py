@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sinew import resources
 from sinew.sim.gl.task import finish
 from sinew.sim.run.penetration import penetration
-from sinew.sim.scene.scene import VIEW, ParamRef
-from tests.gui.editor_harness import add_cloth, picture
+from sinew.sim.scene.scene import PLAYBACK, VIEW, ParamRef
+from tests.gui.editor_harness import Session, add_cloth, picture, settled
 
 STEPS = 6
 
@@ -85,3 +86,21 @@ def test_depths_are_coloured_plotted_and_follow_the_settings(stage):
     assert measured._second.engine is None
     assert measured.curves() == ()
     assert editor.client.distances is editor.client.compared
+
+
+def test_a_garment_tells_that_it_is_deep_in_the_skin_while_time_stands(fresh, qtbot):
+    Session(qtbot).load(fresh, resources.path("models") / "humanoid" / "humanoid.ezm")
+    skirt, head = fresh.edits.add("skirt"), fresh.panels.inspector.head
+    fresh.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "run_up"), 0.0)
+    settled(fresh)
+    cloth = fresh.client.engine.simulation.systems[skirt].cloth
+    within = cloth.model.positions * (0.7, 1.0, 0.7)
+    fresh.stepper.alter(lambda: cloth.start_from(within))
+    picture(fresh)
+    qtbot.waitUntil(lambda: "Particles in the skin" in head.status.note, timeout=60000)
+    with fresh.viewport.gl_current():
+        found = finish(penetration(fresh.client.engine.simulation.systems[skirt]))
+    told = f"Particles in the skin at this step: {len(found.inside):,}, at most {1e3 * found.inside.max():.0f} mm deep."
+    assert told in head.status.note
+    fresh.playback.toggle()
+    qtbot.waitUntil(lambda: "Particles in the skin" not in head.status.note, timeout=60000)

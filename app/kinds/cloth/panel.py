@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from sinew.app.kinds.cloth.brush_tool import MapBrushTool, MapPaint
+from sinew.app.kinds.cloth.depth_gauge import DepthGauge
 from sinew.app.kinds.cloth.section import section_cloth, section_names
 from sinew.app.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from sinew.app.kinds.cloth.tool import ClothTool, set_pin_preset
@@ -86,6 +87,7 @@ class ClothPanel(Panel):
     def __init__(self, context: EditorContext) -> None:
         self._context = context
         self._gauge = StabilityGauge(self._refresh, context.document)
+        self._depth = DepthGauge(context, context.viewport.update)
         self._node: Node | None = None
         self._system: Any = None
         self._subject: NodeId | None = None
@@ -130,7 +132,7 @@ class ClothPanel(Panel):
         assert isinstance(node.settings, ClothSettings)
         settings = node.settings
         if settings.source is ClothSource.GARMENT:
-            return self._garment_note(node, settings)
+            return self._garment_note(node, settings) or (self._depth.note(system) if system is not None else "")
         if settings.source is ClothSource.MESH and not settings.mesh_path:
             return "Choose a mesh file."
         seams = system.cloth.model.seams if system is not None and system.is_ready else 0.0

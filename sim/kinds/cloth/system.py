@@ -146,7 +146,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     @property
     def progress(self) -> float | None:
-        job = self._resampling.job
+        job = self._resampling.job or self._fitting.job
         return None if job is None else job.share
 
     @property

@@ -91,6 +91,22 @@ def test_a_garment_has_the_size_of_the_body_and_its_sides() -> None:
     assert grid(garment_surface(body, cut()))[0, 0, 1] == pytest.approx(1.08, abs=0.02), "the waist"
 
 
+@pytest.mark.parametrize("garment", list(Garment))
+def test_the_garment_of_a_mirrored_body_is_mirrored(garment: Garment) -> None:
+    mirror = np.array([-1.0, 1.0, 1.0])
+    angle, height = (axis.ravel() for axis in np.meshgrid(np.linspace(0.0, 2.0 * np.pi, 180), np.linspace(0, 1.8, 500)))
+    radius = 0.2 + 0.05 * np.sin(angle + 0.4) + 0.02 * np.cos(7.0 * height)
+    points = np.stack([0.03 + radius * np.sin(angle), height, 0.7 * radius * np.cos(angle)], axis=1)
+    joints = {name: np.array(place) for name, place in JOINTS.items()}
+    settings = cut(garment=garment, opening=200.0 if garment is Garment.CAPE else 0.0)
+    one, other = (
+        grid(garment_surface(BodyOutline.of_points(side, 0.0, 1.8, LEFT, joints), settings))
+        for side in (points, mirror * points)
+    )
+    assert np.abs(one - mirror * one[:, ::-1]).max() > 0.01, "the body has two sides"
+    np.testing.assert_allclose(other, mirror * one[:, ::-1], atol=1e-6)
+
+
 def test_an_opening_is_at_the_front_and_the_cloth_has_its_outside_out() -> None:
     settings = cut(garment=Garment.CAPE, opening=120.0, flare=5.0)
     surface = garment_surface(tubes(0.2, 0.2, 0.0), settings)
