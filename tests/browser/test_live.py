@@ -171,6 +171,7 @@ def test_a_slider_of_inputs_moves_back(chrome: Chromium, tmp_path: Path) -> None
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples(name: str, chrome: Chromium, fox: Firefox, tmp_path: Path) -> None:
     project, page = resources.path(f"projects/{name}.sinew"), tmp_path / "page.html"
