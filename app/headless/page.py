@@ -86,7 +86,7 @@ class PageRecorder:
     def scene(self, pack: Pack, bound: float) -> dict[str, Any]:
         """Returns the scene of the page without texts; recorded positions are rounded by at most `bound` [m]."""
         trace, drawing = self._trace, self._drawing
-        self._sources = sources_of(trace)
+        self._sources = sources_of(trace.commands)
         outputs = self._outputs()
         live: dict[int, int] = {}
         if outputs:

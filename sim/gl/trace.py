@@ -140,7 +140,7 @@ class Trace:
 
     @property
     def commands(self) -> list[Draw | Copy | Upload]:
-        """Those of finished steps, equal draws and copies once."""
+        """Commands of finished steps, equal draws and copies once."""
         return list({id(command): command for step in self.finished for command, _ in step}.values())
 
     # --- watched calls ----------------------------------------------------------------------------------

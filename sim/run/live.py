@@ -78,10 +78,10 @@ class Interned(Generic[T]):
         return len(self._at)
 
 
-def sources_of(trace: Trace) -> dict[int, set[int]]:
+def sources_of(commands: Iterable[Draw | Copy | Upload]) -> dict[int, set[int]]:
     """Returns for each buffer that is written what its commands read."""
     sources: dict[int, set[int]] = {}
-    for command in trace.commands:
+    for command in commands:
         for name in command.writes:
             sources.setdefault(name, set()).update(command.reads)
     return sources
@@ -188,7 +188,7 @@ class LiveProgram:
     ) -> None:  # fmt: skip
         self.trace, self._pack = trace, pack
         shown = {name for one in outputs.values() for name in one.buffers}
-        needed, written = needed_of(sources_of(trace), shown | wanted), trace.written
+        needed, written = needed_of(sources_of(trace.commands), shown | wanted), trace.written
         self.steps = live_steps(trace, needed)
         self.made = frozenset().union(*(command.writes for step in self.steps for command, _ in step))
         self.buffers = {name: number for number, name in enumerate(sorted(needed | self.made))}

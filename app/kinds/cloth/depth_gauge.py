@@ -12,7 +12,7 @@ REST = 0.3
 """Time for which a step is shown before it is measured [s]."""
 
 DEEP = 10.0
-"""Depth from which on it is told [mm]."""
+"""Least depth that the line reports [mm]."""
 
 
 class DepthGauge:

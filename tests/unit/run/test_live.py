@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from sinew.sim.gl.trace import Command, Copy, Draw, Upload
-from sinew.sim.run.live import Line, line_through, loop_of, needed_of, starts_of
+from sinew.sim.run.live import Line, line_through, loop_of, needed_of, sources_of, starts_of
 
 
 def draw(reads: tuple[int, ...], writes: Mapping[int, tuple[int, int]]) -> Command:
@@ -40,9 +40,10 @@ def test_steps_that_repeat(steps: str, expected: tuple[int, int]) -> None:
 
 def test_needed_buffers_are_found_backwards_over_steps() -> None:
     steps = [[draw((1,), {2: (0, 48)}), copy(2, 3)], [draw((3, 4), {5: (0, 48)}), draw((5,), {6: (0, 48)}), upload(4)]]
-    assert needed_of(steps, (5,)) == {5, 3, 4, 2, 1}
-    assert needed_of(steps, (6,)) == {6, 5, 3, 4, 2, 1}
-    assert needed_of(steps, (1,)) == {1}
+    sources = sources_of(command for step in steps for command, _ in step)
+    assert needed_of(sources, (5,)) == {5, 3, 4, 2, 1}
+    assert needed_of(sources, (6,)) == {6, 5, 3, 4, 2, 1}
+    assert needed_of(sources, (1,)) == {1}
 
 
 def test_contents_that_are_overwritten_first_do_not_matter() -> None:
