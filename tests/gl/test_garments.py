@@ -74,6 +74,7 @@ def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project
 def test_the_sheet_follows_its_settings_the_unit_and_the_model(dressed: tuple[Project, ProjectNode]) -> None:
     project, character = dressed
     skirt = project.add("skirt", parent=character)
+    project.playback.run_up = 0.1
     project.simulate(0)
     first = sheet_of(project, skirt)
     skirt.set(garment_length=0.25, garment_flare=30.0)

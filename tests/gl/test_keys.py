@@ -143,7 +143,7 @@ def character_scene() -> OpenedScene:
 @pytest.mark.parametrize(
     ("case", "seeks"),
     [
-        ("plain", 20), ("pre-roll", 10), ("character", 12),
+        ("plain", 10), ("pre-roll", 5), ("character", 5),
         campaign("plain", 100), campaign("pre-roll", 100), campaign("character", 100),
     ],
 )  # fmt: skip

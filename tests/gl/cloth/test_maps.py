@@ -21,7 +21,7 @@ from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
-from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
+from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run, springs
 from tests.gl.cloth.test_cloth_reference import uneven_surface
 from tests.oracles import cloth as reference
@@ -95,7 +95,7 @@ def expected(name: str) -> tuple[ClothSettings, reference.Particles]:
     return settings, cloth_maps.run(model, settings, values, steps, way=EACH_STEP, colliders=walls())
 
 
-@ON_BOTH
+@COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("name", BASES)
 def test_all_maps_together_are_as_in_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     settings, wanted = expected(name)
