@@ -20,7 +20,7 @@ from sinew.sim.gl.trace import Trace
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.contract import LiveNode
 from sinew.sim.run.drawn import DrawRecorder
-from sinew.sim.run.live import LiveOutput, LiveProgram, needed_of, problem_of, sources_of
+from sinew.sim.run.live import LiveOutput, LiveProgram, Sources, needed_of, problem_of, sources_of
 from sinew.sim.run.viewpoints import Viewpoints, viewport_of
 from sinew.sim.scene.keyed import curves_of
 from sinew.sim.scene.scene import NodeId
@@ -61,7 +61,6 @@ class PageRecorder:
         self._images: list[int] = []
         self._steps, self._time = -1, 0.0
         self._shown: dict[NodeId, list[LiveNode]] = {}
-        self._sources: dict[int, set[int]] = {}
         self._nodes = nodes
         self.why: dict[NodeId, str] = {}
         self.picture = b""
@@ -86,12 +85,12 @@ class PageRecorder:
     def scene(self, pack: Pack, bound: float) -> dict[str, Any]:
         """Returns the scene of the page without texts; recorded positions are rounded by at most `bound` [m]."""
         trace, drawing = self._trace, self._drawing
-        self._sources = sources_of(trace.commands)
-        outputs = self._outputs()
+        sources = sources_of(trace.commands)
+        outputs = self._outputs(sources)
         live: dict[int, int] = {}
         if outputs:
             own = {name: node for node, one in self._shown.items() for name in {shown.buffer.name for shown in one}}
-            wanted = frozenset(name for name in drawing.inputs if self._is_live(name, own, outputs))
+            wanted = frozenset(name for name in drawing.inputs if _is_live(name, own, outputs, sources))
             self.program = LiveProgram(trace, outputs, pack, wanted, DRAWN)
             made, written = self.program.made, trace.written
             # Buffers that nothing writes are the same for the simulation and the draws.
@@ -154,23 +153,18 @@ class PageRecorder:
         self._output.release()
         self._renderer.release()
 
-    def _outputs(self) -> dict[str, LiveOutput]:
+    def _outputs(self, sources: Sources) -> dict[str, LiveOutput]:
         """Returns the positions of the nodes that are live; notes why others are not."""
         outputs = {}
         for node, shown in self._shown.items():
             names = tuple(one.buffer.name for one in shown)
             if len(shown) <= self._steps or len({(one.count, one.texels) for one in shown}) > 1:
                 self.why[node] = "it has other points at other times"
-            elif problem := problem_of(self._trace, needed_of(self._sources, names)):
+            elif problem := problem_of(self._trace, needed_of(sources, names)):
                 self.why[node] = problem
             else:
                 outputs[node] = LiveOutput(names, shown[0].count, shown[0].texels)
         return outputs
-
-    def _is_live(self, name: int, own: dict[int, NodeId], outputs: Collection[NodeId]) -> bool:
-        """Returns True if what a draw reads follows from live nodes and from no other that is simulated."""
-        nodes = {own[other] for other in needed_of(self._sources, (name,)) if other in own}
-        return bool(nodes) and nodes <= set(outputs)
 
     def _advance(self, step: int) -> None:
         self._go_to(step)
@@ -205,6 +199,12 @@ class PageRecorder:
             Image.fromarray(self._output.read_pixels(flip=True)).save(file, "WEBP", quality=80)
             self.picture = file.getvalue()
         self._trace.is_on = True
+
+
+def _is_live(name: int, own: dict[int, NodeId], outputs: Collection[NodeId], sources: Sources) -> bool:
+    """Returns True if what a draw reads follows from live nodes and from no other that is simulated."""
+    nodes = {own[other] for other in needed_of(sources, (name,)) if other in own}
+    return bool(nodes) and nodes <= set(outputs)
 
 
 def _is_still(drawing: DrawRecorder, live: Collection[int]) -> bool:

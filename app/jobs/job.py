@@ -75,7 +75,7 @@ class Composite(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, value: Any) -> Self:
         """Converts a text, or what programs write for it; raises ValueError."""
-        raise NotImplementedError
+        raise NotImplementedError  # msgspec structs cannot have abstract methods
 
     @classmethod
     def of_form(cls, **parts: Any) -> Self:

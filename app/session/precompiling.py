@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from PySide6.QtCore import QThread
 from PySide6.QtGui import QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
 from sinew.app.document.document import Document
@@ -35,6 +36,7 @@ class Precompiling:
         self._surface = QOffscreenSurface()
         self._surface.setFormat(QSurfaceFormat.defaultFormat())
         self._surface.create()  # only allowed on the GUI thread
+        self._native: _OffscreenContext | None = None
         self.compiler = Precompiler(self._open, context)
 
     def begin(self, *, takes_texts: bool) -> bool:
@@ -42,6 +44,8 @@ class Precompiling:
         files = self._files
         if self._store.loading or files.is_reading:
             return False
+        if self.compiler.waiting and self._native is None:
+            self._native = _OffscreenContext(self._surface)
         scene = self._document.scene
         loaded = {node.id: self._store.loaded(node.id) for node in scene.characters}
         self.compiler.begin(
@@ -63,25 +67,36 @@ class Precompiling:
         return ", ".join(node.name or node.id for node in nodes), self.compiler.share
 
     def _open(self) -> Context:
-        context = Context(_OffscreenContext(self._surface))
+        assert self._native is not None
+        self._native.__enter__()
+        context = Context(self._native)
         context.keep_binaries(self._folder)
         return context
 
 
 class _OffscreenContext:
-    """A Qt context without a window, current in the thread that creates it."""
+    """A Qt context without a window, created on the GUI thread; it moves to the thread that first makes it current.
+
+    Qt connects a new context with its screen.  A worker would hold the lock of the interpreter while it waits for one
+    of Qt, which the GUI thread may hold while it waits for the interpreter.
+    """
 
     def __init__(self, surface: QOffscreenSurface) -> None:
         self._surface = surface
         self._context: QOpenGLContext | None = QOpenGLContext()
         self._context.setFormat(surface.requestedFormat())
-        if not self._context.create():
-            raise GLError("Qt cannot create a second OpenGL context")
-        self.__enter__()
+        self._context.create()
+        self._context.moveToThread(None)  # type: ignore[arg-type]  # so that another thread may take it
 
     def __enter__(self) -> None:
-        if self._context is not None:
-            self._context.makeCurrent(self._surface)
+        """Raises GLError if Qt could not create the context."""
+        if self._context is None:
+            return
+        if not self._context.isValid():
+            raise GLError("Qt cannot create a second OpenGL context")
+        if self._context.thread() is None:
+            self._context.moveToThread(QThread.currentThread())
+        self._context.makeCurrent(self._surface)
 
     def release(self) -> None:
         if self._context is not None:

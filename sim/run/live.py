@@ -30,6 +30,8 @@ SAMPLED = 1 << 18
 """Bytes by which codings are compared."""
 
 Steps = Sequence[Sequence[Command]]
+Sources = Mapping[int, Iterable[int]]
+"""What the commands that write a buffer read, by buffer."""
 Place = tuple[int, int]
 """A GL program and the number of its draw in a step, which tell passes of different steps apart."""
 
@@ -78,8 +80,7 @@ class Interned(Generic[T]):
         return len(self._at)
 
 
-def sources_of(commands: Iterable[Draw | Copy | Upload]) -> dict[int, set[int]]:
-    """Returns for each buffer that is written what its commands read."""
+def sources_of(commands: Iterable[Draw | Copy | Upload]) -> Sources:
     sources: dict[int, set[int]] = {}
     for command in commands:
         for name in command.writes:
@@ -87,7 +88,7 @@ def sources_of(commands: Iterable[Draw | Copy | Upload]) -> dict[int, set[int]]:
     return sources
 
 
-def needed_of(sources: Mapping[int, Iterable[int]], wanted: Iterable[int]) -> frozenset[int]:
+def needed_of(sources: Sources, wanted: Iterable[int]) -> frozenset[int]:
     """Returns the buffers that wanted ones depend on, these included."""
     needed = set(wanted)
     queue = list(needed)

@@ -9,7 +9,7 @@ from sinew.sim.gl.errors import GLError
 from tests.garment_walks import CASES, STRAIN, walked
 
 KNOWN = {
-    ("humanoid-wave", "dress"): "the raised upper arm presses the edge of the bind pose at the start",
+    ("humanoid-wave", "dress"): "an upper arm presses the held edge, most in the first step",
     ("soldier", "skirt"): "his hand swings over the belt, which is held",
     ("soldier", "dress"): "his pack and bags widen the outline, so that its edge is where his upper arms hang",
     ("godette", "skirt"): "her hand presses it",

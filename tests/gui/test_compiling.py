@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from sinew.app.project.settings_store import program_cache_folder
+from sinew.app.session import precompiling
 from sinew.sim.gl import program
 from sinew.sim.run.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, settled
@@ -59,6 +60,10 @@ def picture_once(editor):
 
 def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, built, slow):
     monkeypatch.setattr("sinew.app.session.renderer._LONG", 0.0)
+    create, threads = precompiling.QOpenGLContext, []
+    monkeypatch.setattr(
+        precompiling, "QOpenGLContext", lambda: (threads.append(threading.current_thread()), create())[1]
+    )
     editor = started(session)
     reported = []
     editor.tasks.progressed.connect(lambda text, *_: reported.append(text))
@@ -77,6 +82,7 @@ def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, bui
     settled(editor)
     assert editor.client.engine.simulation.systems[node.id].cloth is not None
     editor.stepper.settle(0.0)
+    assert threads == [threading.main_thread()], "a worker could wait for the GUI thread for ever"
     assert "cloth/line_finish.glsl" in built[False]
     assert [name for name in built[True] if name.startswith("cloth/")] == []
     qtbot.waitUntil(lambda: reported[-1] == "", timeout=PATIENCE)

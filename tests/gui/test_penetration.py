@@ -88,7 +88,7 @@ def test_depths_are_coloured_plotted_and_follow_the_settings(stage):
     assert editor.client.distances is editor.client.compared
 
 
-def test_a_garment_tells_that_it_is_deep_in_the_skin_while_time_stands(fresh, qtbot):
+def test_a_garment_tells_that_it_is_deep_in_the_skin_while_playback_is_paused(fresh, qtbot):
     Session(qtbot).load(fresh, resources.path("models") / "humanoid" / "humanoid.ezm")
     skirt, head = fresh.edits.add("skirt"), fresh.panels.inspector.head
     fresh.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "run_up"), 0.0)

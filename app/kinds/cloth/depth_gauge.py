@@ -16,7 +16,7 @@ DEEP = 10.0
 
 
 class DepthGauge:
-    """Measures while time stands, so that playing costs nothing; `arrived` is called after a measurement."""
+    """Measures while playback is paused, so that playing costs nothing; `arrived` is called after a measurement."""
 
     def __init__(self, context: EditorContext, arrived: Callable[[], None]) -> None:
         self._context, self._arrived = context, arrived
