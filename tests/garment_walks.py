@@ -76,6 +76,10 @@ CASES = {
     "kenney": Case("fbx/ufbx/maya_kenney_character_7700_binary.fbx", tall=1.8),
     "soldier": Case("ezm/character/character.ezm", motion="bvh/cmu_12_01_walk.bvh", first=3),
     "rigged": Case("gltf/RiggedFigure/glTF-Binary/RiggedFigure.glb"),
+    "arnaud-bvh": Case("fbx/ozz/pab_arnaud.fbx", motion="bvh/cmu_12_01_walk.bvh", first=3),
+    "humanoid-climb": Case("models/humanoid/humanoid.ezm", motion="bvh/01_01.bvh", first=3, hidden="hair"),
+    "arnaud-climb": Case("fbx/ozz/pab_arnaud.fbx", motion="bvh/01_01.bvh", first=3),
+    "cesium-bvh": Case("gltf/CesiumMan/glTF-Binary/CesiumMan.glb", motion="bvh/cmu_12_01_walk.bvh", first=3),
     "clothsim": Case("ezm/clothsim_zup/ClothSim.ezm"),
 }
 

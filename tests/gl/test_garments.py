@@ -53,7 +53,7 @@ def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project
     assert [(node.name, node.kind, node.parent.id) for node in added] == [
         ("Cloak", "cloth", character.id), ("Skin", "collider", character.id)
     ]  # fmt: skip
-    assert (cape.garment, cape.garment_length, cape.source, project.playback.run_up) == ("cape", 0.5, "garment", 1.0)
+    assert (cape.garment, cape.garment_length, cape.source, project.playback.run_up) == ("cape", 0.5, "garment", 2.0)
     assert project.selected is not None
     assert project.selected.id == cape.id
     after = project.document.scene

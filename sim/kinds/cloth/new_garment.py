@@ -36,11 +36,14 @@ TALL = 1.8
 LAYER = 10.0
 """Ease of a garment beyond the ease of the ones under it [mm]."""
 
-RUN_UP = 1.0
+RUN_UP = 2.0
 """Pre-roll in which the character goes from the bind pose, which garments fit, to its first pose [s]."""
 
-HOLD = 0.99
-"""Strength of the pins of the top edge, which an arm or a strap may press in."""
+HOLD, HUNG = 0.92, 0.98
+"""Strength of the pins of the top edge, which an arm or a strap may press in, and of a cape, whose weight hangs on it.
+
+The edge sinks by 1 to 2 cm.
+"""
 
 FABRIC: dict[str, Any] = {
     "solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "density": 0.2, "stretch_stiffness": 1e4,
@@ -52,7 +55,7 @@ FABRIC: dict[str, Any] = {
 
 CUTS: dict[Garment, dict[str, Any]] = {
     Garment.SKIRT: {},
-    Garment.CAPE: {"garment_length": 0.7, "garment_flare": 6.0, "garment_opening": 240.0},
+    Garment.CAPE: {"garment_length": 0.7, "garment_flare": 6.0, "garment_opening": 240.0, "pin_strength": HUNG},
     Garment.DRESS: {"garment_length": 0.6, "garment_flare": 8.0},
 }
 COLOURS = {Garment.SKIRT: (0.20, 0.32, 0.52), Garment.CAPE: (0.62, 0.16, 0.17), Garment.DRESS: (0.33, 0.45, 0.30)}

@@ -210,7 +210,7 @@ def test_the_entry_makes_a_garment_a_collider_and_a_preroll() -> None:
     cape, skin = made.nodes
     assert cape.attachment.node == skin.attachment.node == "m"
     assert isinstance(cape.settings, ClothSettings)
-    assert (cape.settings.garment, cape.settings.garment_opening, made.run_up) == (Garment.CAPE, 240.0, 1.0)
+    assert (cape.settings.garment, cape.settings.garment_opening, made.run_up) == (Garment.CAPE, 240.0, 2.0)
     names = humanoid().skeleton.names  # type: ignore[union-attr]
     assert cape.settings.pin_bone in names
     assert set(skin.settings.yielding) <= set(names)  # type: ignore[attr-defined]
