@@ -36,26 +36,30 @@ def report(machine: Mapping[str, str], rows: Iterable[Row]) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Returns a table; the ratio is the speed-up over the first variant of the same system and size."""
-    has_gpu = any(row.gpu_ms_median is not None for row in rows)
-    cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
-    if has_gpu:
-        column = (
-            ">gpu ms",
-            *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows),
-        )
-        cells = [(*line, text) for line, text in zip(cells, column, strict=True)]
+    """Returns a table; ratios are speed-ups over the first variant of the same system and size."""
+    speedups = ratios(rows, [row.ms_per_step_min for row in rows])
+    cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, speedups, strict=True))]
+    gpu, cpu = [row.gpu_ms_median for row in rows], [row.cpu_ms_min for row in rows]
+    for heading, values, text in (
+        (">gpu ms", gpu, quantity_of_time),
+        (">cpu ms", cpu, quantity_of_time),
+        (">cpu times", ratios(rows, cpu), "{:.2f}".format),
+    ):
+        if any(value is not None for value in values):
+            column = heading, *("" if value is None else text(value) for value in values)
+            cells = [(*line, cell) for line, cell in zip(cells, column, strict=True)]
     return "\n".join(aligned(cells))
 
 
-def ratios(rows: Sequence[Row]) -> list[float | None]:
-    """Returns the speed-up over the first variant of the system and size; None for the first variant itself."""
-    firsts: dict[tuple[str, int], Row] = {}
+def ratios(rows: Sequence[Row], times: Sequence[float | None]) -> list[float | None]:
+    """Returns speed-ups over the first variant of the system and size; None for the first variant itself."""
+    firsts: dict[tuple[str, int], float | None] = {}
     speedups: list[float | None] = []
-    for row in rows:
-        first = firsts.setdefault((row.system, row.size), row)
-        comparable = first is not row and row.ms_per_step_min > 0.0
-        speedups.append(first.ms_per_step_min / row.ms_per_step_min if comparable else None)
+    for row, taken in zip(rows, times, strict=True):
+        key = row.system, row.size
+        first = firsts.get(key)
+        speedups.append(first / taken if first is not None and taken else None)
+        firsts.setdefault(key, taken)
     return speedups
 
 

@@ -1,5 +1,7 @@
 """Measurements around finished work; the GPU's own timer is read as well, where it is trusted.
 
+Elsewhere the processor time of the process is, which on a software renderer holds all work, whatever else runs.
+
 Rows confirm each speed that README and guide state: a substep of lines takes about as long as four of springs (cloth),
 16 samples and shells (images of hair), fitted colliders and the skin (colliders), and the faster back end (back-ends).
 """
@@ -62,6 +64,7 @@ class Row:
     ms_per_step_max: float
     elements_per_second: float  # Of the fastest repetition
     gpu_ms_median: float | None = None  # By the GPU's own timer [ms]
+    cpu_ms_min: float | None = None  # Processor time of all threads, without the former [ms]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +108,7 @@ def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
     """Measures cases in turns, `repeat` rounds (at least 1) after a warm-up, so that all share the machine's load."""
     if repeat < 1:
         raise ValueError(f"repeat is {repeat}, must be at least 1")
-    durations: list[list[float]] = [[] for _ in cases]
+    durations: list[list[tuple[float, float]]] = [[] for _ in cases]
     for _ in range(repeat + 1):
         for case, taken in zip(cases, durations, strict=True):
             taken.append(_duration(case))
@@ -114,9 +117,10 @@ def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
         gpu = None
         if case.timers is not None:
             gpu = gpu_seconds(case.timers, case.step, case.finish, steps=case.steps, repeat=repeat)
-        seconds, count = [duration / case.substeps for duration in taken], case.steps * case.substeps
+        seconds, count = [duration / case.substeps for duration, _ in taken], case.steps * case.substeps
+        cpu = min(busy for _, busy in taken) / case.substeps if gpu is None else None
         gpu = None if gpu is None else gpu / case.substeps
-        rows.append(row_of(case.system, case.variant, case.size, case.unit, seconds, steps=count, gpu=gpu))
+        rows.append(row_of(case.system, case.variant, case.size, case.unit, seconds, steps=count, gpu=gpu, cpu=cpu))
     return rows
 
 
@@ -138,9 +142,9 @@ class GpuBench(Owner):
 
 def row_of(
     system: str, variant: str, size: int, unit: str, seconds: Sequence[float], *, steps: int = 1,
-    gpu: float | None = None,
+    gpu: float | None = None, cpu: float | None = None,
 ) -> Row:  # fmt: skip
-    """Returns a row of durations of one step in each repetition [s], and the duration by the GPU's timer [s]."""
+    """Returns a row of durations of one step in each repetition, by the GPU's timer, and of the processor [s]."""
     fastest = min(seconds)
     return Row(
         system=system,
@@ -153,6 +157,7 @@ def row_of(
         ms_per_step_max=max(seconds) * MILLISECONDS,
         elements_per_second=size / fastest if fastest > 0.0 else 0.0,
         gpu_ms_median=None if gpu is None else gpu * MILLISECONDS,
+        cpu_ms_min=None if cpu is None else cpu * MILLISECONDS,
     )
 
 
@@ -177,10 +182,11 @@ def gpu_seconds(
     return statistics.median(known) if known else None
 
 
-def _duration(case: Case) -> float:
+def _duration(case: Case) -> tuple[float, float]:
+    """Of a step, by the clock and of the processor [s]."""
     case.finish()
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     for _ in range(case.steps):
         case.step()
     case.finish()
-    return (time.perf_counter() - start) / case.steps
+    return (time.perf_counter() - start) / case.steps, (time.process_time() - busy) / case.steps

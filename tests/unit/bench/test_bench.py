@@ -161,6 +161,19 @@ def test_the_gpu_time_is_beside_the_clock_in_table_and_report() -> None:
     assert "gpu_ms_median" in report({}, [row, plain])["rows"][0]
     assert "gpu_ms_median" not in report({}, [row, plain])["rows"][1]
     assert "gpu ms" not in table([plain])
+    assert row.cpu_ms_min is None
+
+
+def test_where_the_gpu_has_no_timer_the_processor_time_of_all_threads_is_beside_the_clock() -> None:
+    timers, spins = FakeTimers([], TimeSource.CLOCK), {"a": 200_000, "b": 2_000}
+    rows = measure([_case(name, step=lambda n=n: sum(range(n)), timers=timers) for name, n in spins.items()], repeat=3)
+    times = [row.cpu_ms_min for row in rows]
+    assert min(times) > 0.0
+    lines = table([*rows, _row("numpy", 1.0)]).splitlines()
+    assert lines[0].split()[-4:] == ["cpu", "ms", "cpu", "times"]
+    assert lines[2].split()[-1] == f"{times[0] / times[1]:.2f}"
+    assert [row.get("cpu_ms_min") for row in report({}, rows)["rows"]] == times
+    assert "cpu" not in table([_row("numpy", 1.0)])
 
 
 def test_every_system_can_be_measured() -> None:
