@@ -30,6 +30,9 @@ class Measured(Composite, frozen=True):
             raise ValueError(f"there is no {value!r}; there are: {', '.join(SYSTEMS)}")
         return cls(value)
 
+    def __str__(self) -> str:
+        return self.name
+
 
 class ElementCounts(Composite, frozen=True):
     numbers: tuple[int, ...] = ()
@@ -39,6 +42,9 @@ class ElementCounts(Composite, frozen=True):
         if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", value):
             raise ValueError(f"{value!r} is not N,N,... with whole numbers from 1")
         return cls(tuple(map(int, value.split(","))))
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.numbers))
 
 
 class BenchJob(Job, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -65,6 +66,7 @@ def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str], repo_
         out, err = capsys.readouterr()
         assert out.startswith(" ".join(["usage: sinew", *command]))
         assert err == ""
+        assert not re.search(r"default:\s+\w+\(", out), "a default is shown as the word that gives it"
         assert command or all(f"sinew {name} " in out for name in cli.COMMANDS)
     assert main(["--version"]) == 0
     version = capsys.readouterr().out.split()[1]
