@@ -82,7 +82,7 @@ def test_a_garment_is_one_edit_of_the_character(caped):
     added = [node for node in document.scene.nodes if not before.has(node.id)]
     assert [node.kind for node in added] == ["cloth", "collider"]
     assert document.selected == added[0]
-    assert (document.scene.playback.run_up, document.undo_stack.undo_text) == (1.0, "Add Dress")
+    assert (document.scene.playback.run_up, document.undo_stack.undo_text) == (2.0, "Add Dress")
     document.undo_stack.undo()
     assert document.scene == before
 
