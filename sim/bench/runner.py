@@ -1,6 +1,6 @@
 """Measurements around finished work; the GPU's own timer is read as well, where it is trusted.
 
-Elsewhere the processor time of the process is, which on a software renderer holds all work, whatever else runs.
+Where it is not, the processor time of the process is: on a software renderer it counts all work, whatever else runs.
 
 Rows confirm each speed that README and guide state: a substep of lines takes about as long as four of springs (cloth),
 16 samples and shells (images of hair), fitted colliders and the skin (colliders), and the faster back end (back-ends).
@@ -64,7 +64,7 @@ class Row:
     ms_per_step_max: float
     elements_per_second: float  # Of the fastest repetition
     gpu_ms_median: float | None = None  # By the GPU's own timer [ms]
-    cpu_ms_min: float | None = None  # Processor time of all threads, without the former [ms]
+    cpu_ms_min: float | None = None  # Processor time of all threads, where the GPU's timer is not used [ms]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ def row_of(
     system: str, variant: str, size: int, unit: str, seconds: Sequence[float], *, steps: int = 1,
     gpu: float | None = None, cpu: float | None = None,
 ) -> Row:  # fmt: skip
-    """Returns a row of durations of one step in each repetition, by the GPU's timer, and of the processor [s]."""
+    """Returns a row of durations of one step in each repetition, its time on the GPU, and its processor time [s]."""
     fastest = min(seconds)
     return Row(
         system=system,
@@ -183,7 +183,7 @@ def gpu_seconds(
 
 
 def _duration(case: Case) -> tuple[float, float]:
-    """Of a step, by the clock and of the processor [s]."""
+    """Returns the duration of a step by the clock, and its processor time [s]."""
     case.finish()
     start, busy = time.perf_counter(), time.process_time()
     for _ in range(case.steps):

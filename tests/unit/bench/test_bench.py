@@ -1,6 +1,7 @@
 import inspect
 import json
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -165,10 +166,11 @@ def test_the_gpu_time_is_beside_the_clock_in_table_and_report() -> None:
 
 
 def test_where_the_gpu_has_no_timer_the_processor_time_of_all_threads_is_beside_the_clock() -> None:
-    timers, spins = FakeTimers([], TimeSource.CLOCK), {"a": 200_000, "b": 2_000}
-    rows = measure([_case(name, step=lambda n=n: sum(range(n)), timers=timers) for name, n in spins.items()], repeat=3)
+    timers, steps = FakeTimers([], TimeSource.CLOCK), {"a": lambda: sum(range(200_000)), "b": lambda: time.sleep(0.05)}
+    rows = measure([_case(name, step=step, timers=timers) for name, step in steps.items()], repeat=3)
     times = [row.cpu_ms_min for row in rows]
     assert min(times) > 0.0
+    assert times[1] < 0.5 * rows[1].ms_per_step_min, "it does not count the time of a step that waits"
     lines = table([*rows, _row("numpy", 1.0)]).splitlines()
     assert lines[0].split()[-4:] == ["cpu", "ms", "cpu", "times"]
     assert lines[2].split()[-1] == f"{times[0] / times[1]:.2f}"
