@@ -1,19 +1,22 @@
-# `make run` opens the editor, `make test` runs every test; each target sets up what it needs by itself.
+# `make run` opens the editor, `make test` runs the tests; each target sets up what it needs by itself.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench samples clean setup setup-tests
+.PHONY: help run test test-slow check bench samples clean setup setup-tests
 
 PYTHON_IN := .venv/bin/python
 SAMPLE := resources/projects/humanoid.sinew
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\): .*## /  make \1 - /p' $(MAKEFILE_LIST) | column -t -s - -o -
+	@sed -n 's/^\([a-z-]*\): .*## /  make \1 |- /p' $(MAKEFILE_LIST) | column -t -s '|'
 
 run: setup ## open the editor on the sample character; without a display, render it to out/
 	@.ci/run-editor.sh $(SAMPLE)
 
-test: setup-tests ## run every test
+test: setup-tests ## run the tests, but those of test-slow
 	@.ci/test.sh
+
+test-slow: setup-tests ## run the tests that take seconds each
+	@.ci/test.sh -m slow
 
 check: setup-tests ## style, formatting and types
 	@$(PYTHON_IN) -m ruff check .

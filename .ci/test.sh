@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test in two processes; on Linux each has a virtual display of its own (tests/conftest.py starts it), so
+# Runs tests in two processes; on Linux each has a virtual display of its own (tests/conftest.py starts it), so
 # that tests neither disturb the desktop nor steal the keyboard focus from each other.  Whatever happens, it ends: a
 # process that crashes is replaced twice, and after an hour everything is stopped.
 set -euo pipefail

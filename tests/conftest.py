@@ -36,6 +36,11 @@ def campaign(*values: object, id: str | None = None) -> Any:
     return pytest.param(*values, marks=pytest.mark.campaign, id=id)
 
 
+def slow(*values: object, id: str | None = None) -> Any:
+    """A set of parameters that only `pytest -m slow` runs, as CI does; another set is the quick case."""
+    return pytest.param(*values, marks=pytest.mark.slow, id=id)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What kernels run on in tests that do not say it themselves, and whether stored results are renewed."""
     parser.addoption("--back-end", choices=("auto", "tf", "compute"), default="auto", help="what kernels run on")
