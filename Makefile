@@ -16,7 +16,7 @@ test: setup-tests ## run the tests, but those of test-slow
 	@.ci/test.sh
 
 test-slow: setup-tests ## run the tests that take seconds each
-	@.ci/test.sh -m slow
+	@.ci/test.sh -m 'slow and not campaign'
 
 check: setup-tests ## style, formatting and types
 	@$(PYTHON_IN) -m ruff check .
