@@ -23,6 +23,7 @@ from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.params import SettingsError, validated
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import Selection, ViewState
+from tests.conftest import slow
 from tests.model_samples import mesh_of, model_of
 from tests.oracles.skin import signed_distances, winding_numbers
 
@@ -67,7 +68,7 @@ def test_perimeters_are_those_of_offset_convex_outlines(a: float, b: float, apar
         assert np.linalg.norm(np.diff(row, axis=0), axis=1).sum() == pytest.approx(known, rel=1e-3)
 
 
-@pytest.mark.parametrize("flare", [0.0, 15.0, 40.0])
+@pytest.mark.parametrize("flare", [slow(0.0), 15.0, slow(40.0)])
 def test_the_radius_grows_by_the_flare_and_never_shrinks(flare: float) -> None:
     rows = grid(garment_surface(tubes(0.2, 0.2, 0.0), cut(ease=50.0, flare=flare, cell=10.0)))
     depth = rows[0, 0, 1] - rows[:, 0, 1]
@@ -118,7 +119,7 @@ def test_an_opening_is_at_the_front_and_the_cloth_has_its_outside_out() -> None:
     assert (np.sum(normals * corners.mean(axis=1) * (1.0, 0.0, 1.0), axis=1) > 0.0).all()
 
 
-@pytest.mark.parametrize("opening", [0.0, 200.0])
+@pytest.mark.parametrize("opening", [slow(0.0), 200.0])
 def test_threads_are_in_one_family_each_and_presets_hold_rows_and_sides(opening: float) -> None:
     surface = garment_surface(tubes(0.2, 0.15, 0.0), cut(opening=opening))
     settings = validated(ClothSettings(), source=ClothSource.GARMENT, **FABRIC)
@@ -146,7 +147,7 @@ def humanoid() -> CharacterModel:
     return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
 
 
-@pytest.mark.parametrize("garment", list(Garment))
+@pytest.mark.parametrize("garment", [Garment.SKIRT, slow(Garment.CAPE), slow(Garment.DRESS)])
 def test_a_garment_keeps_the_ease_from_the_body(garment: Garment) -> None:
     model = humanoid()
     assert model.skeleton is not None
