@@ -205,7 +205,7 @@ MOTION = "MOTION\nFrames: {}\nFrame Time: 0.1\n"
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("HIERARCHY " * MANY + "BONE", "line 1: unknown keyword 'BONE'"),
+        slow("HIERARCHY " * MANY + "BONE", "line 1: unknown keyword 'BONE'"),
         (
             "HIERARCHY\nROOT " + "a" * 500_000 + "\n{\n" + "End Site\n{\n}\n" * 8000,
             "line 2: a name has 500,000 characters",

@@ -33,15 +33,16 @@ JOINTS = {
 }  # fmt: skip
 
 
-def tubes(a: float, b: float, apart: float, size: float = 1.0, radius: Float64 | None = None) -> BodyOutline:
+@cache
+def tubes(a: float, b: float, apart: float, size: float = 1.0, radius: tuple[float, ...] = ()) -> BodyOutline:
     """Upright elliptic tubes of height 1.8 `size`, side by side; `radius` are factors of the heights."""
     angle = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
     heights = np.linspace(0.0, 1.8, 500)
-    factors = np.ones(len(heights)) if radius is None else radius
+    factors = np.array(radius or np.ones(len(heights)))
     rings = [
         np.stack(np.broadcast_arrays(sign * apart + factor * a * np.sin(angle), y, factor * b * np.cos(angle)), axis=1)
         for y, factor in zip(heights, factors, strict=True)
-        for sign in (-1.0, 1.0)
+        for sign in ((-1.0, 1.0) if apart else (0.0,))
     ]
     joints = {name: size * np.array(place) for name, place in JOINTS.items()}
     return BodyOutline.of_points(size * np.concatenate(rings), 0.0, 1.8 * size, LEFT, joints)
@@ -74,7 +75,7 @@ def test_the_radius_grows_by_the_flare_and_never_shrinks(flare: float) -> None:
     depth = rows[0, 0, 1] - rows[:, 0, 1]
     radius = np.linalg.norm(rows[..., [0, 2]], axis=2).mean(axis=1)
     np.testing.assert_allclose(radius, 0.25 + depth * np.tan(np.radians(flare)), rtol=1e-3)
-    narrow = tubes(0.2, 0.2, 0.0, radius=np.linspace(0.2, 1.0, 500))
+    narrow = tubes(0.2, 0.2, 0.0, radius=tuple(np.linspace(0.2, 1.0, 500)))
     rows = grid(garment_surface(narrow, cut(ease=50.0, flare=0.0, cell=10.0)))
     radius = np.linalg.norm(rows[..., [0, 2]], axis=2).mean(axis=1)
     np.testing.assert_allclose(radius, radius[0], rtol=1e-3)
@@ -82,7 +83,7 @@ def test_the_radius_grows_by_the_flare_and_never_shrinks(flare: float) -> None:
 
 def test_a_garment_has_the_size_of_the_body_and_its_sides() -> None:
     waist = 1.0 - 0.2 * np.exp(-(((np.linspace(0.0, 1.8, 500) - 1.08) / 0.05) ** 2))
-    body, twice = (tubes(0.25, 0.15, 0.03, size, radius=waist) for size in (1.0, 2.0))
+    body, twice = (tubes(0.25, 0.15, 0.03, size, radius=tuple(waist)) for size in (1.0, 2.0))
     for garment in Garment:
         settings = cut(garment=garment, opening=200.0 if garment is Garment.CAPE else 0.0)
         one = garment_surface(body, settings)
