@@ -98,6 +98,7 @@ SAME = {
 """Class names that exist more than once, with the reason."""
 
 
+@functools.cache
 def words_of(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
 
