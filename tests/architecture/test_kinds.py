@@ -12,6 +12,8 @@ from tests.architecture.sources import Source, sources
 NAMED = re.compile("cloth|emitter", re.IGNORECASE)  # words that mean a kind wherever they stand
 PLAIN = ("model", "light", "collider")
 """Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
+MAY_NAME = re.compile(rf"(?i:{NAMED.pattern})|\.kinds\b|['\"](?:{'|'.join(PLAIN)})['\"]")
+"""Stands in every file that names a kind; the others are not parsed."""
 ASKING = ("of_kind", "is_kind")
 FOLDERS = re.compile(rf"(sim|app)\.kinds\.({'|'.join(KINDS)})(\.|$)")
 TOKEN = re.compile(r"[a-z0-9_.:/-]+")  # texts that may stand for something; others are for people
@@ -24,6 +26,8 @@ OWN = (
 
 def named_kinds(source: Source) -> list[str]:
     """Places where a file names a kind, as "file:line what"."""
+    if not MAY_NAME.search(source.text):
+        return []
     found = {
         (getattr(node, "lineno", 0), word)
         for node in source.nodes

@@ -1,12 +1,11 @@
 """Files and names that comments and docstrings mention exist."""
 
-import io
 import re
-import tokenize
-from collections.abc import Iterator
+
+import pytest
 
 from sinew.shaders import ROOT
-from tests.architecture.sources import REPO_ROOT, sources
+from tests.architecture.sources import REPO_ROOT, TOKEN, sources
 from tests.architecture.test_shader_headers import FILES
 
 PATH = re.compile(r"(?<![\w./<*>}])((?:\w+/)*\w+\.(?:py|glsl|vert|frag|geom))\b")
@@ -18,24 +17,26 @@ FOREIGN = {
     "posixpath", "ntpath",  # of Python
 }  # fmt: skip
 """Names in backquotes that are not the program's."""
+Entries = list[tuple[str, str, str]]
 
 
 def prose_of(text: str) -> tuple[str, str]:
     """Comments and docstrings of a Python file, and the rest of it."""
     prose, code = [], []
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        is_document = token.type == tokenize.STRING and token.string.lstrip("rR").startswith('"""')
-        (prose if token.type == tokenize.COMMENT or is_document else code).append(token.string)
+    for token in TOKEN.finditer(text):
+        is_document = token.lastgroup == "text" and token[0].lstrip("rR").startswith('"""')
+        (prose if token.lastgroup == "comment" or is_document else code).append(token[0])
     return "\n".join(prose), " ".join(code)
 
 
-def files() -> Iterator[tuple[str, str, str]]:
+@pytest.fixture(scope="module")
+def files() -> Entries:
     """Name, prose and code of every Python file and shader of the program."""
-    for source in sources():
-        yield source.name, *prose_of(source.text)
+    found = [(source.name, *prose_of(source.text)) for source in sources()]
     for path in FILES:
         text = path.read_text(encoding="utf-8")
-        yield path.relative_to(REPO_ROOT).as_posix(), "\n".join(COMMENT.findall(text)), COMMENT.sub("", text)
+        found.append((path.relative_to(REPO_ROOT).as_posix(), "\n".join(COMMENT.findall(text)), COMMENT.sub("", text)))
+    return found
 
 
 def missing_files(prose: str) -> list[str]:
@@ -63,16 +64,15 @@ def unknown_names(prose: str, known: set[str]) -> list[str]:
     return [word for word in words if word not in known]
 
 
-def test_files_in_comments_and_docstrings_exist() -> None:
-    found = {name: missing_files(prose) for name, prose, _ in files()}
+def test_files_in_comments_and_docstrings_exist(files: Entries) -> None:
+    found = {name: missing_files(prose) for name, prose, _ in files}
     assert {name: missing for name, missing in found.items() if missing} == {}
 
 
-def test_names_in_comments_and_docstrings_exist() -> None:
-    entries = list(files())
-    known = {word for _, _, code in entries for word in re.findall(r"\w+", code)} | FOREIGN
+def test_names_in_comments_and_docstrings_exist(files: Entries) -> None:
+    known = {word for _, _, code in files for word in re.findall(r"\w+", code)} | FOREIGN
     known |= {part for name in EXISTING for part in re.findall(r"\w+", name)}
-    found = {name: unknown_names(prose, known) for name, prose, _ in entries}
+    found = {name: unknown_names(prose, known) for name, prose, _ in files}
     assert {name: unknown for name, unknown in found.items() if unknown} == {}
 
 

@@ -79,6 +79,7 @@ def test_any_text_is_one_line_that_every_stream_takes(text: str) -> None:
     assert text_of_cell(cell_text(text)) == text
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), st.lists(st.text(st.characters(exclude_categories=())))))
 def test_json_stays_the_same_to_programs(value: dict[str, list[str]]) -> None:
     text = printable_json(json.dumps(value, indent=2, ensure_ascii=False))

@@ -16,6 +16,7 @@ from sinew.app.project.project_file import load_project
 from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, checksum, free
 from sinew.sim.cache.sweep import SweepError, axis_of, combinations, with_values
 from sinew.sim.scene.params import ParamError
+from tests.conftest import campaign, slow
 
 
 def written(folder: Path, count: int, mark: bytes = b"a", node: str = "cape") -> None:
@@ -133,7 +134,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("kills", [2, slow(6), campaign(100)])
 def test_a_process_killed_while_baking_leaves_a_whole_bake(tmp_path: Path, kills: int) -> None:
     folder = tmp_path / "c"
     written(folder, 1)

@@ -16,6 +16,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import AddPlace, Adds
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.vrm_samples import vrm
 
 PROJECTS = resources.path("projects")
@@ -276,7 +277,7 @@ print("done")
 
 
 @pytest.mark.parametrize(
-    ("delay", "more"), [(0.0, "thread.join()"), (0.5, ""), (0.0, "thread.join()\nraise SystemExit")]
+    ("delay", "more"), [slow(0.0, "thread.join()"), (0.5, ""), slow(0.0, "thread.join()\nraise SystemExit")]
 )
 def test_an_exception_of_a_thread_fails_the_program_with_one_line(tmp_path: Path, delay: float, more: str) -> None:
     script = tmp_path / "a.py"

@@ -22,6 +22,7 @@ from sinew.app.jobs.report import page
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.export import surface
 from sinew.sim.export.formats import SURFACE_WRITERS
+from tests.conftest import slow
 
 
 def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -194,7 +195,8 @@ def test_warnings_of_libraries_are_hidden(words, lines, monkeypatch, capsys):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 @pytest.mark.usefixtures("interruptible")
-def test_being_ended_while_loading_is_no_traceback(tmp_path: Path, repo_root: Path) -> None:
+@pytest.mark.parametrize("waits", [(0.12,), slow((0.02, 0.12, 0.3))])
+def test_being_ended_while_loading_is_no_traceback(tmp_path: Path, repo_root: Path, waits: tuple[float, ...]) -> None:
     """At several moments while modules are imported, after the interpreter itself has started."""
     model = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
     code = (
@@ -202,7 +204,7 @@ def test_being_ended_while_loading_is_no_traceback(tmp_path: Path, repo_root: Pa
         "import sinew.__main__; sys.exit(sinew.__main__.main())"
     )
     commands = ["info"], ["render", "--output", str(tmp_path / "a.png")], []
-    for number, (command, wait) in enumerate(itertools.product(commands, (0.02, 0.12, 0.3))):
+    for number, (command, wait) in enumerate(itertools.product(commands, waits)):
         ending = (signal.SIGINT, signal.SIGTERM)[number % 2]
         process = subprocess.Popen(
             [sys.executable, "-c", code, *command, str(model)], cwd=repo_root, stdout=subprocess.PIPE,
@@ -235,6 +237,7 @@ def test_a_project_is_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_wrong_name_of_a_node_or_value_is_reported_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     project = str(resources.path("projects") / "cape.sinew")
     for arguments, what in (

@@ -92,6 +92,7 @@ def test_the_given_faults_are_one_line_each(assets: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_many_nodes_and_keys_load_in_linear_time(tmp_path: Path) -> None:
     """Quadratic work would take minutes, and run into the time limit of the tests."""
     kinds: list[dict[str, Any]] = [
@@ -201,6 +202,7 @@ READ = {
 """What reads each file, and what it prints."""
 
 
+@pytest.mark.slow
 def test_every_file_has_its_outcome_within_a_bound_of_memory(assets: Path, tmp_path: Path) -> None:
     folder = assets / "faults3"
     expected = {folder / name: outcome for name, outcome in READ.items() if (folder / name).is_file()}

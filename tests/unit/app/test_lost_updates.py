@@ -81,6 +81,7 @@ def _add(path: str, count: int, failures: "multiprocessing.queues.Queue[int]") -
     failures.put(overtaken)
 
 
+@pytest.mark.slow
 def test_check_and_write_are_one_in_several_processes(tmp_path: Path) -> None:
     path = tmp_path / "a.sinew"
     save_project(path, NEW_SCENE, ViewState())

@@ -103,6 +103,7 @@ def test_the_small_project_reads_as_it_was(golden, folder):
     assert project.migrated_from is None
 
 
+@pytest.mark.slow
 @given(projects())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_project_survives_saving_and_loading(folder, project):

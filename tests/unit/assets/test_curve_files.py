@@ -13,6 +13,7 @@ from sinew.sim.assets.strands import load_strands
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.strand_samples import arcs, hair_bytes
 
 CONTROLS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 0.5, 1.0], [3.0, 2.0, 0.0]])
@@ -47,8 +48,8 @@ def written(path: Path, type: str = "linear", basis: str = "bezier", counts: str
     ("kind", "basis", "points"),
     [
         ("linear", "bezier", CONTROLS),
-        ("cubic", "bezier", CONTROLS[[0, 3]]),
-        ("cubic", "catmullRom", CONTROLS[[1, 2]]),
+        slow("cubic", "bezier", CONTROLS[[0, 3]]),
+        slow("cubic", "catmullRom", CONTROLS[[1, 2]]),
         ("cubic", "bspline", [(CONTROLS[:3].T @ [1, 4, 1]) / 6.0, (CONTROLS[1:].T @ [1, 4, 1]) / 6.0]),
     ],
 )

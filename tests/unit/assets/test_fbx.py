@@ -16,6 +16,7 @@ from sinew.sim.assets.model import Interpolation
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
+from tests.conftest import slow
 from tests.fbx_samples import write_mixamo, write_shapes
 from tests.refusals import refusal
 
@@ -55,10 +56,14 @@ def test_vertices_are_where_other_programs_wrote_them(name, clip, time, method, 
 
 
 @pytest.mark.parametrize("name", [
-    "blender_279_sausage_7400_binary", "casegen_rotation_order_7500_binary", "maya_advanced_skinned_pivot_7700_binary",
-    "maya_anim_layers_over_acc_orders_7500_binary", "maya_instanced_pivots_7700_ascii", "maya_axes_7700_ascii",
-    "maya_blend_shape_cube_7700_binary", "maya_extrapolate_cube_7700_ascii", "maya_pivots_7500_binary",
-    "maya_transformed_skin_7700_binary", "motionbuilder_tangent_tcb_7700_ascii", "max_transformed_skin_7500_binary",
+    "blender_279_sausage_7400_binary", "maya_blend_shape_cube_7700_binary", "maya_axes_7700_ascii",
+    "max_transformed_skin_7500_binary",
+    *map(slow, (
+        "casegen_rotation_order_7500_binary", "maya_advanced_skinned_pivot_7700_binary",
+        "maya_anim_layers_over_acc_orders_7500_binary", "maya_instanced_pivots_7700_ascii",
+        "maya_extrapolate_cube_7700_ascii", "maya_pivots_7500_binary", "maya_transformed_skin_7700_binary",
+        "motionbuilder_tangent_tcb_7700_ascii",
+    )),
 ])  # fmt: skip
 def test_vertices_are_where_ufbx_evaluates_them(name: str, folder: Path) -> None:
     compare(folder / f"{name}.fbx", 1e-5)
@@ -92,10 +97,11 @@ def test_a_file_that_is_damaged_is_refused_in_one_line(tmp_path: Path) -> None:
         assert refusal(load_model, path)
 
 
-def test_bits_that_flip_end_in_a_model_or_in_one_line(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [3, slow(12)])
+def test_bits_that_flip_end_in_a_model_or_in_one_line(folder: Path, tmp_path: Path, count: int) -> None:
     data = (folder / "maya_game_sausage_7500_binary_wiggle.fbx").read_bytes()
     random, path, refusals = np.random.default_rng(3), tmp_path / "a.fbx", []
-    for _ in range(12):
+    for _ in range(count):
         damaged = bytearray(data)
         for place in random.integers(0, len(damaged), 20):
             damaged[place] ^= 1 << random.integers(0, 8)
@@ -170,6 +176,7 @@ def test_a_black_colour_set_is_not_drawn(folder: Path) -> None:
     assert (colours[:, :3] == 1.0).all()
 
 
+@pytest.mark.slow
 def test_beside_a_skeleton_single_nodes_are_left_out(assets: Path) -> None:
     skeleton = load_model(assets / "fbx/ozz/pab_walk.fbx").skeleton
     assert skeleton is not None
@@ -193,17 +200,17 @@ def test_transparency_is_colour_times_factor_at_factor_1(folder: Path) -> None:
     ("percents", "weight", "moved"),
     [
         # Number i is 1 cm longer than the one before; between two, the weights are shares of both.
-        ([50, 100], 75, 0.5 * 1 + 0.5 * 2),
+        slow([50, 100], 75, 0.5 * 1 + 0.5 * 2),
         ([100, 50], 75, 0.5 * 1 + 0.5 * 2),
-        ([100, 50], 25, 0.5 * 2),
-        ([100, 50], 150, 2 * 1 - 1 * 2),
-        ([-100, 100], 40, 0.4 * 2),
+        slow([100, 50], 25, 0.5 * 2),
+        slow([100, 50], 150, 2 * 1 - 1 * 2),
+        slow([-100, 100], 40, 0.4 * 2),
         ([-100, 100], -40, 0.4 * 1),
-        ([50, -50, 100, -100], -75, 0.5 * 2 + 0.5 * 4),
+        slow([50, -50, 100, -100], -75, 0.5 * 2 + 0.5 * 4),
         ([50, -50, 100, -100], -150, 2 * 4 - 1 * 2),
-        ([-100, -50], -75, 0.5 * 1 + 0.5 * 2),
-        ([-100, -50], 25, -0.5 * 2),
-        ([-80], -40, 0.5),
+        slow([-100, -50], -75, 0.5 * 1 + 0.5 * 2),
+        slow([-100, -50], 25, -0.5 * 2),
+        slow([-80], -40, 0.5),
         ([50, 100], -25, -0.5),
     ],
 )
@@ -216,11 +223,13 @@ def test_in_betweens_of_any_order_and_sign(percents, weight, moved, tmp_path: Pa
     assert offsets[np.argmax(np.abs(offsets))] == pytest.approx(moved / 100.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("later", ["0.29", "0.98"])
+@pytest.mark.parametrize("later", ["0.29", slow("0.98")])
 @pytest.mark.parametrize("name", [
-    "maya_anim_interpolation_7700_binary", "maya_extrapolate_cube_7700_binary", "maya_transform_animation_7500_binary",
-    "maya_anim_layers_over_acc_orders_7500_binary", "motionbuilder_tangent_tcb_7700_ascii",
-    "motionbuilder_tangent_velocity_split_7700_binary", "maya_game_sausage_7500_binary_wiggle",
+    "maya_anim_interpolation_7700_binary", "maya_extrapolate_cube_7700_binary", "motionbuilder_tangent_tcb_7700_ascii",
+    *map(slow, (
+        "maya_transform_animation_7500_binary", "maya_anim_layers_over_acc_orders_7500_binary",
+        "motionbuilder_tangent_velocity_split_7700_binary", "maya_game_sausage_7500_binary_wiggle",
+    )),
 ])  # fmt: skip
 def test_between_frames_vertices_are_where_ufbx_evaluates_them(name: str, later: str, folder: Path) -> None:
     compare(folder / f"{name}.fbx", 5e-4, later)

@@ -15,7 +15,7 @@ from sinew.sim.assets.clip import CurveClip
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.assets.raw import ModelError
-from tests.conftest import campaign
+from tests.conftest import campaign, slow
 from tests.ezm_samples import bone_text, load_text, mesh_text, skeleton_text
 from tests.gltf_samples import Sample
 
@@ -23,16 +23,19 @@ BUFFER = '<vertexbuffer count="3" ctype="fff" semantic="position">0 0 0 1 0 0 0 
 MANY = 200_000
 
 
-def test_parts_of_a_file_are_limited(tmp_path: Path) -> None:
-    for element, kind in (
+@pytest.mark.parametrize(
+    ("element", "kind"),
+    [
         ("<Mesh/>", "mesh"),
         ("<Skeleton/>", "skeleton"),
         ("<Animation/>", "animation"),
         ("<Material/>", "material"),
-        (f"<Mesh>{BUFFER}</Mesh>", "mesh"),
-    ):
-        with pytest.raises(ModelError, match=f": {kind}: there are more than 8192"):
-            load_text(tmp_path, f"<MeshSystem>{element * 10_000}</MeshSystem>")
+        slow(f"<Mesh>{BUFFER}</Mesh>", "mesh"),
+    ],
+)
+def test_parts_of_a_file_are_limited(tmp_path: Path, element: str, kind: str) -> None:
+    with pytest.raises(ModelError, match=f": {kind}: there are more than 8192"):
+        load_text(tmp_path, f"<MeshSystem>{element * 10_000}</MeshSystem>")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,7 @@ def test_parts_of_a_mesh_are_limited(tmp_path: Path, part: str) -> None:
         load_text(tmp_path, f"<MeshSystem><Mesh>{BUFFER}{part * 10_000}</Mesh></MeshSystem>")
 
 
+@pytest.mark.slow
 def test_tracks_are_limited(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="AnimTrack: there are more than 131072"):
         load_text(tmp_path, f"<MeshSystem><Animation>{'<AnimTrack/>' * 140_000}</Animation></MeshSystem>")
@@ -93,6 +97,7 @@ def test_encodings_that_could_hide_tags_are_refused(tmp_path: Path, encoding: st
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.slow
 def test_many_skeletons_and_many_tracks_of_one_name_take_linear_time(tmp_path: Path) -> None:
     """Each of 40,000 tracks drives, or would drive, the joint of that name in each of 2,000 skeletons."""
     skeletons = "<Skeleton name='s'><Bone name='b'/></Skeleton>" * 2000
@@ -122,6 +127,7 @@ def peak_of(path: Path) -> int:
     return peak
 
 
+@pytest.mark.slow
 def test_columns_of_hexadecimal_numbers_take_no_multiple_of_the_text(tmp_path: Path) -> None:
     path = tmp_path / "mixed.ezm"
     path.write_text(mesh_text("0 0 0 f " * 100_000, count=100_000, ctype="fff x4", semantic="position color"))
@@ -202,13 +208,13 @@ MOTION = "MOTION\nFrames: {}\nFrame Time: 0.1\n"
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("HIERARCHY " * MANY + "BONE", "line 1: unknown keyword 'BONE'"),
+        slow("HIERARCHY " * MANY + "BONE", "line 1: unknown keyword 'BONE'"),
         (
             "HIERARCHY\nROOT " + "a" * 500_000 + "\n{\n" + "End Site\n{\n}\n" * 8000,
             "line 2: a name has 500,000 characters",
         ),
         ("HIERARCHY\nROOT a\n{\n" + "End Site\n{\n" * 8000, "line 6: End Site inside of an End Site"),
-        (
+        slow(
             "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n" + "JOINT b\n{\n}\n" * 8000 + "}\n"
             + MOTION.format(300_000) + "0\n" * 300_000,
             r"MOTION: has 2,400,300,000 poses \(300,000 frames of 8,001 joints\)",

@@ -18,7 +18,7 @@ from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
-from tests.conftest import campaign
+from tests.conftest import campaign, slow
 from tests.refusals import refusal
 
 ORACLES = Path(__file__).parents[2] / "oracles"
@@ -56,7 +56,7 @@ def furthest(points: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -
     )
 
 
-@pytest.mark.parametrize("name", ["lbs", "dqs", "blendshapes", "blendshapesWithNormals"])
+@pytest.mark.parametrize("name", ["lbs", "dqs", "blendshapes", slow("blendshapesWithNormals")])
 def test_skinned_points_are_those_of_openusd(name: str, folder: Path) -> None:
     """All meshes of the file against the same file baked by UsdSkel."""
     model = load_model(folder / f"{name}.usda")
@@ -97,6 +97,7 @@ def test_points_over_time_are_frames(folder: Path) -> None:
             assert furthest(points, vertices) < 1e-5 * float(np.ptp(points, axis=0).max())
 
 
+@pytest.mark.slow
 def test_every_file_opens_or_says_why(folder: Path) -> None:
     refused = {}
     for file in sorted(folder.glob("*.usd*")):
@@ -231,12 +232,12 @@ def test_damage_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("count", [3, campaign(80)])
+@pytest.mark.parametrize("count", [4, slow(12), campaign(2240)])
 def test_bits_that_flip_end_in_a_model_or_in_one_line(folder: Path, tmp_path: Path, count: int) -> None:
-    """Of 25 files; a lot runs for an hour."""
+    """Of 28 files; a lot runs for an hour."""
     random, refused = np.random.default_rng(5), []
     files = [file for file in sorted(folder.glob("*.usd*")) if file.stat().st_size < 3_000_000]
-    for number in range(count * len(files) if count > 3 else 12):
+    for number in range(count):
         file = files[number * 7 % len(files)]
         data = bytearray(file.read_bytes())
         for place in random.integers(0, len(data), 12):
@@ -251,11 +252,12 @@ def test_bits_that_flip_end_in_a_model_or_in_one_line(folder: Path, tmp_path: Pa
     assert refused
 
 
-def test_damaged_alembic_files_are_refused_in_one_line(folder: Path) -> None:
+@pytest.mark.parametrize("every", [8, slow(1)])
+def test_damaged_alembic_files_are_refused_in_one_line(folder: Path, every: int) -> None:
     pytest.importorskip("alembic3d")
     files = sorted((folder / "alembic").glob("*.abc"))
     assert len(files) > 20
-    for file in files:
+    for file in files[::every]:
         text = refusal(load_model, file)
         assert "EXCEPTION" not in text
         assert text.startswith(("is damaged", "has no meshes", "imagetostl_mesh208: a face names point 3 of 0")), text

@@ -47,6 +47,7 @@ from sinew.sim.scene.params import Role, params_of
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.strips import Strip
 from sinew.sim.scene.transform import Transform, node_matrix
+from tests.conftest import slow
 
 TYPES: tuple[type[Modifier], ...] = AnyModifier.__args__  # type: ignore[attr-defined]
 NO_RUN_UP = (0.0, 0.0)
@@ -616,7 +617,7 @@ def random_value(record: Any, random: np.random.Generator, bones: tuple[str, ...
     return tuple(float(random.choice(values)) for _ in range(3)) if kind is tuple else float(random.choice(values))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [*range(3), *map(slow, range(3, 6))])
 def test_no_allowed_value_raises(seed: int) -> None:
     random = np.random.default_rng(seed)
     model = [human(), walking(), turned(b=glm.angleAxis(1.0, UP))][seed % 3]

@@ -26,6 +26,7 @@ from sinew.sim.maths import quaternion
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.strips import GROUP, Strip, StripMode, is_cut, parts_at
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.motion_samples import write_bvh
 from tests.vrm_samples import vrm, vrm_animation
 
@@ -94,8 +95,8 @@ def test_morph_targets_keep_their_weights_at_rest(humanoid: CharacterModel, wave
 
 @pytest.mark.parametrize(
     "name",
-    ["bvh/cmu_12_01_walk.bvh", "bvh/01_01.bvh", "gltf/CesiumMan/glTF-Binary/CesiumMan.glb", "fbx/ozz/pab_walk.fbx",
-     "ezm/dude/dude.ezm"],
+    ["bvh/cmu_12_01_walk.bvh", slow("bvh/01_01.bvh"), "gltf/CesiumMan/glTF-Binary/CesiumMan.glb",
+     slow("fbx/ozz/pab_walk.fbx"), "ezm/dude/dude.ezm"],
 )  # fmt: skip
 def test_motions_of_other_programs_move_the_humanoid(humanoid: CharacterModel, assets: Path, name: str) -> None:
     path = assets / name

@@ -46,6 +46,7 @@ def elastica(length: float, load: float) -> float:
     return shoot(0.5 * (low + high))[1]
 
 
+@pytest.mark.slow
 def test_a_strip_hangs_as_long_as_its_weight_makes_it() -> None:
     settings = ClothSettings(**STRIP)
     model = build_cloth(settings)
@@ -53,6 +54,7 @@ def test_a_strip_hangs_as_long_as_its_weight_makes_it() -> None:
     assert found.positions[:, 1].min() == pytest.approx(-1.0367875, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stiffness", [campaign(2e-5), 2e-4])
 def test_a_cantilever_bends_as_the_elastica(stiffness: float) -> None:
     cell = 0.2 / 32
@@ -75,6 +77,7 @@ def test_a_free_fall_and_momentum() -> None:
     assert np.abs(fallen[:, [0, 2]]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_shaken_free_sheet_keeps_its_momenta() -> None:
     settings = ClothSettings(**STRIP | {
         "columns": 16, "rows": 16, "width": 1.0, "pins": PinPreset.NONE, "gravity": (0.0, 0.0, 0.0), "air_drag": 0.0,
@@ -113,6 +116,7 @@ def test_it_stays_finite_from_any_state(stiffness: float, substeps: int) -> None
     assert np.abs(found.positions).max() < 20.0
 
 
+@pytest.mark.slow
 def test_a_held_edge_carries_the_weight_of_the_sheet() -> None:
     settings = ClothSettings(**STRIP | {
         "columns": 17, "rows": 17, "width": 1.0, "density": 0.12, "stretch_stiffness": 1e4, "shear_stiffness": 40.0,
@@ -124,6 +128,7 @@ def test_a_held_edge_carries_the_weight_of_the_sheet() -> None:
     assert float(found.max()) == pytest.approx(expected, rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "fewer"), [(40, (5, 10, 20)), campaign(128, (10, 20, 40))])
 def test_the_swing_converges_with_the_substeps(most: int, fewer: tuple[int, ...]) -> None:
     def swing(substeps: int) -> np.ndarray:

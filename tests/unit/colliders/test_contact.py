@@ -17,6 +17,7 @@ from sinew.sim.colliders.oracle import (
 )
 from sinew.sim.colliders.outline import Outline, outline
 from sinew.sim.colliders.state import RIGID_SHAPES, ColliderShape, ColliderState
+from tests.conftest import slow
 from tests.oracles.collider_motion import world_points
 from tests.oracles.contact import resolve
 from tests.oracles.shapes import Float64, closest_point, outward_normal, signed_distance
@@ -135,7 +136,7 @@ def sampled(state: ColliderState, start: np.ndarray, end: np.ndarray, times: np.
 
 
 @EVERY_SHAPE
-@pytest.mark.parametrize("travels", [False, True])
+@pytest.mark.parametrize("travels", [slow(False), True])
 def test_entries_are_found_where_sampling_finds_them(shape: ColliderShape, travels: bool) -> None:
     state = moving(shape, 0.6) if travels else collider(shape, STILL)
     start, end = paths(state)

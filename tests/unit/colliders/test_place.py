@@ -282,6 +282,7 @@ def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
     assert found.error < fit_shape(points, np.ones(len(points))).error
 
 
+@pytest.mark.slow
 def test_few_colliders_are_close_to_the_skin() -> None:
     assert fit_colliders(synthetic_character(10)) == [], "there is no skin"
     model, fitted = fitted_to(HUMANOID, 1.0)

@@ -19,6 +19,7 @@ from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track,
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.maths import quaternion
 from sinew.sim.scene.transform import Transform, node_matrix
+from tests.conftest import slow
 from tests.gltf_rules import Checked
 
 NPM_PACKAGES = "gltf-validator", "three"
@@ -155,7 +156,7 @@ def test_the_last_frame_of_a_loop_is_the_first() -> None:
     assert apart[1] < 1e-6
 
 
-@pytest.mark.parametrize("suffix", [".glb", ".usdc"])
+@pytest.mark.parametrize("suffix", [".glb", slow(".usdc")])
 def test_files_have_one_skin_that_moves_surfaces_and_strands_as_fitted(suffix: str, tmp_path: Path) -> None:
     tiny, path = character(), tmp_path / f"a{suffix}"
     flag = replace(sheet(None, name="Flag"), positions=sheet(None).positions + np.float32(2.0))

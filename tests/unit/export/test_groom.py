@@ -8,6 +8,7 @@ import pytest
 from sinew.sim.export.formats import SCENE_FORMATS, AlembicOptions, AlembicPurpose, ExportError, GroomFrames
 from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.scene.writing import write_scene
+from tests.conftest import slow
 
 alembic3d = pytest.importorskip("alembic3d")
 KNOTS, FRAMES = 5, 3
@@ -112,7 +113,7 @@ def test_types_scopes_and_values(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("frames", "guides", "drawn"), [("first", 1, 1), ("guides", FRAMES, 1), ("strands", FRAMES, FRAMES)]
+    ("frames", "guides", "drawn"), [slow("first", 1, 1), slow("guides", FRAMES, 1), ("strands", FRAMES, FRAMES)]
 )
 def test_frames(frames, guides, drawn, tmp_path):
     options = AlembicOptions(purpose=AlembicPurpose.GROOM, groom_frames=GroomFrames(frames))

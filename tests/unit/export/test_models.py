@@ -29,12 +29,16 @@ from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.export.ezm import ezm_text, format_numbers, merged, write_ezm
 from sinew.sim.export.formats import MODEL_WRITERS, ExportError
 from tests import frame_samples, gltf_samples
+from tests.conftest import slow
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, read_text
 from tests.gltf_rules import Checked
 
 REAL = [
-    "dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "character/character.ezm", "beshon/beshon.ezm", "export/export.ezm",
-    "woodchunk/woodChunkmesh.ezm", "crater/crater.ezm", "crater/crater.ezb",
+    "export/export.ezm", "woodchunk/woodChunkmesh.ezm", "crater/crater.ezb",
+    *map(slow, (
+        "dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "character/character.ezm", "beshon/beshon.ezm",
+        "crater/crater.ezm",
+    )),
 ]  # fmt: skip
 
 
@@ -302,6 +306,7 @@ def test_a_joint_that_moves_a_part_from_two_places_is_refused(tmp_path: Path) ->
     assert not (tmp_path / "a.glb").exists()
 
 
+@pytest.mark.slow
 def test_every_model_that_may_not_be_shipped_is_written_by_the_rules(assets: Path, tmp_path: Path) -> None:
     for source in sorted((assets / "gltf").rglob("*.gl*")):
         try:

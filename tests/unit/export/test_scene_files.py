@@ -31,6 +31,7 @@ from sinew.sim.export.scene.recording import (
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import GifVideo
 from sinew.sim.scene.transform import Transform, node_matrix
+from tests.conftest import slow
 from tests.gltf_rules import Checked
 from tests.gltf_samples import png_bytes
 
@@ -264,7 +265,7 @@ def seam() -> Track:
     return Track(name="Seam", positions=positions, normals=normals, triangles=faces)
 
 
-@pytest.mark.parametrize("is_flat", [False, True])
+@pytest.mark.parametrize("is_flat", [slow(False), True])
 def test_normals_across_a_seam_are_written_and_sections_can_be_flat(is_flat: bool, tmp_path: Path) -> None:
     abc, shape = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
     ranges = (("smooth", 0, 1), ("facets", 1, 1)) if is_flat else ()
@@ -292,7 +293,7 @@ def test_strands_of_alembic_are_polylines_without_a_basis(tmp_path: Path) -> Non
     assert (sample.getType(), sample.getBasis()) == (shape.CurveType.kLinear, shape.BasisType.kNoBasis)
 
 
-@pytest.mark.parametrize("what", ["widths", "normals", "counts", "basis"])
+@pytest.mark.parametrize("what", ["widths", slow("normals"), slow("counts"), "basis"])
 @pytest.mark.parametrize("suffix", [".abc", ".usdc"])
 def test_everything_that_is_read_back_is_compared(
     suffix: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

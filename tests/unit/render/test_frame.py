@@ -94,6 +94,7 @@ def test_the_depth_range_holds_the_subject(frame, seed):
         assert (depths[depths > floor] >= near).all()
 
 
+@pytest.mark.slow
 @given(frames(), st.integers(-100, 100), st.integers(-100, 100))
 def test_the_ground_is_not_cut_off_before_the_camera(frame, x, y):
     near, far = frame.depth_range

@@ -35,6 +35,7 @@ def dense(one: WeightTable) -> Float64:
     return found
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 59), st.lists(st.integers(0, 59), max_size=6), st.floats(-1.5, 1.5),
     st.integers(0, 1000), st.sampled_from(["paint", "add", "smooth", "prune", "mirror"]),

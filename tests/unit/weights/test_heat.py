@@ -59,6 +59,7 @@ def test_a_piece_that_no_bone_reaches_takes_the_nearest_and_is_counted() -> None
     assert note == "3 vertices that no bone reaches take the nearest one"
 
 
+@pytest.mark.slow
 def test_a_walk_with_automatic_weights_stays_near_the_one_with_an_artists() -> None:
     model = load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
     joints = warming_joints(model)

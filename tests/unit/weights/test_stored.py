@@ -18,6 +18,7 @@ from sinew.sim.characters.settings import ModelSettings, model_settings
 from sinew.sim.characters.weights import WHOLE, SkinWeights, packed, quantised, taken_over, weighted
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.unit.weights.cylinders import AROUND, cylinder, upper_weights
 
 HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
@@ -37,7 +38,7 @@ def random_influences(model: CharacterModel, width: int, seed: int = 3) -> Influ
     return Influences(random.integers(0, model.skeleton.joint_count, shape), random.dirichlet(np.ones(width), shape[0]))
 
 
-@pytest.mark.parametrize("width", [1, 3, 4, 7, 8])
+@pytest.mark.parametrize("width", [1, slow(3), 4, slow(7), slow(8)])
 def test_stored_weights_come_back_within_the_last_of_16_bits(width: int) -> None:
     model = load_model(HUMANOID)
     made = with_influences(model, random_influences(model, width))
@@ -157,18 +158,21 @@ def test_compressed_data_that_unpack_to_more_are_refused() -> None:
         SkinWeights(count=4, influences=1, topology="x", bones=("a",), joints=bomb, weights=bomb, places=bomb)
 
 
-def test_the_command_makes_and_writes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("models", [(), slow(("a.glb", "a.ezm"))])
+def test_the_command_makes_and_writes_weights(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], models: tuple[str, ...]
+) -> None:
     pytest.importorskip("scipy")
-    made = [tmp_path / name for name in ("a.glb", "a.ezm", "a.sinew")]
+    made = [tmp_path / name for name in (*models, "a.sinew")]
     for path in made:
         assert main(["weights", str(HUMANOID), "--automatic", "--output", str(path)]) == 0
         assert f"{path}: 21,510 vertices, 59 bones, 4 per vertex" in capsys.readouterr().out
-    stored = model_settings(load_project(made[2]).scene.characters[0]).weights
+    stored = model_settings(load_project(made[-1]).scene.characters[0]).weights
     expected = dense(weighted(load_model(HUMANOID), stored)[0])
-    for path in made[:2]:
+    for path in made[:-1]:
         found = dense(load_model(path))
         assert max(np.abs(found[name] - expected[name]).max() for name in expected) <= 1.0 / WHOLE
-    assert main(["weights", str(made[2]), "--allow-outside", "--mirror", "left", "--influences", "2", "--smooth", "1",
+    assert main(["weights", str(made[-1]), "--allow-outside", "--mirror", "left", "--influences", "2", "--smooth", "1",
                  "--output", str(tmp_path / "b.ezm")]) == 0  # fmt: skip
     assert "2 per vertex" in capsys.readouterr().out
     again = load_model(tmp_path / "b.ezm")

@@ -457,6 +457,7 @@ def test_rotation_keys_that_are_not_unit_are_reported_once(length, mode, reporte
     )
 
 
+@pytest.mark.slow
 def test_primitives_that_share_vertices_are_charged_for_what_targets_move(tmp_path):
     sample = Sample()
     count = 4000

@@ -24,6 +24,7 @@ from sinew.sim.assets.rig import (
     SpringJoint,
 )
 from sinew.sim.characters.expressions import expression_weights
+from tests.conftest import slow
 from tests.fuzz.cases import outcome
 from tests.fuzz.corpus import as_text
 from tests.gltf_samples import morphing
@@ -279,7 +280,7 @@ def _places(part: object) -> list[tuple]:
     return found
 
 
-@pytest.mark.parametrize("make", [vrm, old_vrm, vrm_animation])
+@pytest.mark.parametrize("make", [vrm, slow(old_vrm), slow(vrm_animation)])
 def test_damage_ends_in_a_model_or_in_one_line(tmp_path: Path, make: object) -> None:
     text = as_text(make().data())  # type: ignore[operator]
     results = []
