@@ -65,6 +65,7 @@ def test_a_fine_mesh_on_a_rolled_sheet_is_nearer(context: Context, library: Shad
     assert np.sqrt(np.mean(apart**2)) == pytest.approx(0.146, abs=0.001)
 
 
+@ON_BOTH
 def test_a_fine_mesh_rests_on_a_curved_cloth(context: Context, library: ShaderLibrary) -> None:
     coarse, fine = sheet(11), sheet(41)
     curved = ClothSurface(rolled(coarse.positions), coarse.texcoords, coarse.triangles)
