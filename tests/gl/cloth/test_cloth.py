@@ -373,7 +373,7 @@ def at_ratio(settings: ClothSettings, ratio: float) -> ClothSettings:
     """Settings whose masses are such that the substep is `ratio` times the largest stable one."""
     model = build_cloth(settings)
     low, high = 1e-6, 1e3
-    for _ in range(60):
+    for _ in range(30):
         middle = float(np.sqrt(low * high))
         tried = msgspec.structs.replace(settings, particle_mass=middle)
         low, high = (middle, high) if stability(model, tried).ratio > ratio else (low, middle)

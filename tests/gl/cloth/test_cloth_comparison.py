@@ -19,6 +19,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
+from tests.conftest import slow
 
 LINES = ClothSettings(columns=12, rows=12, solver=ClothSolving.LINES, substeps=8)
 
@@ -97,7 +98,8 @@ def meeting(**changes: Any) -> Scene:
     )
 
 
-def test_the_second_solver_meets_second_cloths_as_if_it_were_the_first(engine: Engine) -> None:
+@pytest.mark.parametrize("steps", [8, slow(20)])
+def test_the_second_solver_meets_second_cloths_as_if_it_were_the_first(engine: Engine, steps: int) -> None:
     def positions(system: Any) -> list[bytes]:
         cloths = [system.cloth] + ([] if system.comparison is None else [system.comparison.cloth])
         return [cloth.positions().tobytes() for cloth in cloths]
@@ -106,16 +108,16 @@ def test_the_second_solver_meets_second_cloths_as_if_it_were_the_first(engine: E
     springs = {"solver": ClothSolving.SPRINGS, "substeps": 24}
     for scene in (meeting(), meeting(**springs), meeting(**COMPARED)):
         engine.simulation.reset()
-        stepped(engine, scene, 0, 20)
+        stepped(engine, scene, 0, steps)
         found.append([positions(engine.simulation.systems[name]) for name in "cd"])
     first, second, both = found
     assert both == [[one, other] for (one,), (other,) in zip(first, second, strict=True)]
     assert first[1] != second[1], "they must have touched"
     state = engine.simulation.state()
-    stepped(engine, meeting(**COMPARED), 20, 24)
+    stepped(engine, meeting(**COMPARED), steps, steps + 4)
     later = [positions(engine.simulation.systems[name]) for name in "cd"]
-    engine.restore(state, 20 * STEP_TIME)
-    stepped(engine, meeting(**COMPARED), 20, 24)
+    engine.restore(state, steps * STEP_TIME)
+    stepped(engine, meeting(**COMPARED), steps, steps + 4)
     assert [positions(engine.simulation.systems[name]) for name in "cd"] == later
 
 

@@ -22,6 +22,7 @@ from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.maths.transform import inverse_affine, transform_points
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform
+from tests.conftest import slow
 from tests.gl.cloth.character_cases import FRAMES, PLACE, STEP, UPRIGHT, WAY, ClothedCharacter, attached, moved, runner
 from tests.permissions import OWN
 
@@ -284,7 +285,10 @@ def test_frames_beyond_the_simulation_change_nothing(make):
     np.testing.assert_array_equal(*outcomes)
 
 
-@pytest.mark.parametrize("name", [*CLOTHS, "limited section", "limited skin", "limited bone"])
+@pytest.mark.parametrize(
+    "name",
+    ["section", "bone", "limited skin", *map(slow, ("loose section", "skin", "limited section", "limited bone"))],
+)
 def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., ClothedCharacter], name: str) -> None:
     clothed, other = make(), make()
     node = CLOTHS[name](clothed) if name in CLOTHS else limited(clothed, name.split()[1])
@@ -306,7 +310,10 @@ def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., Clo
 
 @pytest.mark.parametrize(
     ("file", "section", "reach"),
-    [("clothsim_zup/ClothSim.ezm", "ClothSim.clothsim_cape", 1.6), ("dude/dude.ezm", "character_anim:jacketM", 40.0)],
+    [
+        ("clothsim_zup/ClothSim.ezm", "ClothSim.clothsim_cape", 1.6),
+        slow("dude/dude.ezm", "character_anim:jacketM", 40.0),
+    ],
 )
 def test_the_cloth_of_a_section_survives_the_loop_of_its_clip(context, assets, file, section, reach):
     """One ends 30 m from where it begins, the other in another pose, which tears a fabric of springs of millimetres."""

@@ -19,6 +19,7 @@ from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, reference_run, run, springs
 from tests.oracles import cloth as reference
@@ -59,7 +60,9 @@ def expected_sheet(name: str) -> reference.Particles:
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [name if name in ("springs in the wind", "material") else slow(name) for name in CASES]
+)
 def test_a_sheet_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     cloth = Cloth(context, library, CASES[name])
     run(cloth, STEPS)
@@ -86,7 +89,7 @@ def expected_mesh(windy: bool) -> reference.Particles:
 
 
 @ON_BOTH
-@pytest.mark.parametrize("windy", [False, True])
+@pytest.mark.parametrize("windy", [slow(False), True])
 def test_a_mesh_moves_as_the_reference(context: Context, library: ShaderLibrary, windy: bool) -> None:
     settings = mesh_settings(windy)
     cloth = Cloth(context, library, settings, uneven_surface())
@@ -137,6 +140,7 @@ def expected_fall(in_order: bool) -> reference.Particles:
     return reference_run(build_cloth(FALLING), FALLING, STEPS, arranged(colliders())[0] if in_order else colliders())
 
 
+@pytest.mark.slow
 @COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_sheet_falls_on_colliders_as_the_reference(context: Context, library: ShaderLibrary, in_order: bool) -> None:
@@ -259,6 +263,7 @@ def test_layers_touch_as_in_the_reference(context: Context, library: ShaderLibra
     np.testing.assert_allclose(cloth.velocities(), particles.velocities, rtol=0, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_layers_of_a_dropped_sheet_stay_apart(context: Context, library: ShaderLibrary) -> None:
     settings = ClothSettings(
         columns=64, rows=64, width=1.2, height=1.2, placement=ClothPlacement.FLAT, pins=PinPreset.NONE,

@@ -29,7 +29,7 @@ from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.transform import Transform
-from tests.conftest import campaign
+from tests.conftest import campaign, slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs
 from tests.gl.colliders.test_skin import box, made, moved, positions, sheet, steps
@@ -63,8 +63,8 @@ ARMS = (ColliderShape.SPHERE, ColliderShape.CAPSULE, ColliderShape.PLANE)
 
 
 @ON_BOTH
-@pytest.mark.parametrize("yielding", [(), ARMS, tuple(ColliderShape)], ids=["firm", "some", "all"])
-@pytest.mark.parametrize(("scale", "substeps"), [(1.0, 1), (0.2, 7), (5.0, 48)])
+@pytest.mark.parametrize("yielding", [(), ARMS, slow(tuple(ColliderShape))], ids=["firm", "some", "all"])
+@pytest.mark.parametrize(("scale", "substeps"), [(1.0, 1), (0.2, 7), slow(5.0, 48)])
 @pytest.mark.parametrize("solver", list(ClothSolving))
 def test_steps_among_all_shapes_are_those_of_the_reference(
     context: Context, library: ShaderLibrary, solver: ClothSolving, scale: float, substeps: int,
@@ -101,9 +101,9 @@ FIRM, ARM, HAND = 0, YIELDS, YIELDS | THIN
 @COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize(
     ("lower", "at", "scale", "speed", "substeps"),
-    [(ARM, (0.0, 0.0, 0.0), 1.0, 0.0, 6), (HAND, (3.0, -0.4, 1.2), 1.0, 0.6, 48),
+    [(ARM, (0.0, 0.0, 0.0), 1.0, 0.0, 6), slow(HAND, (3.0, -0.4, 1.2), 1.0, 0.6, 48),
      (ARM, (0.3, 0.1, -2.0), 0.25, 2.0, 1), (HAND, (-5.0, 2.0, 0.0), 2.0, 0.3, 13),
-     campaign(ARM, (-5.0, 2.0, 0.0), 2.0, 0.3, 48), (FIRM, (0.3, 0.1, -2.0), 0.25, 0.6, 6)],
+     campaign(ARM, (-5.0, 2.0, 0.0), 2.0, 0.3, 48), slow(FIRM, (0.3, 0.1, -2.0), 0.25, 0.6, 6)],
 )  # fmt: skip
 @pytest.mark.parametrize("solver", list(ClothSolving))
 def test_steps_between_a_limb_and_a_body_are_those_of_the_reference(
@@ -203,7 +203,7 @@ def test_more_substeps_push_with_the_same_force() -> None:
 
 
 @pytest.mark.parametrize("yields", [False, True])
-@pytest.mark.parametrize("substeps", [12, 96])
+@pytest.mark.parametrize("substeps", [12, slow(96)])
 @pytest.mark.parametrize("solver", list(ClothSolving))
 def test_pins_pull_no_particle_into_a_surface(
     context: Context, library: ShaderLibrary, solver: ClothSolving, substeps: int, yields: bool

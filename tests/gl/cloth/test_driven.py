@@ -8,7 +8,7 @@ from sinew.sim.kinds.cloth.driven import driven_records
 from sinew.sim.kinds.cloth.grid import GridShape, grid_surface
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.surface import ClothSurface
-from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
+from tests.gl.back_ends import ON_BOTH
 
 CURVATURE = 4.0
 
@@ -48,6 +48,7 @@ def errors(context: Context, library: ShaderLibrary, side: int, height: float, *
     return apart
 
 
+@pytest.mark.slow
 @ON_BOTH
 def test_a_fine_mesh_on_a_rolled_mesh_has_the_known_errors(context: Context, library: ShaderLibrary) -> None:
     apart = errors(context, library, 21, 0.0, is_mesh=True)
@@ -57,13 +58,14 @@ def test_a_fine_mesh_on_a_rolled_mesh_has_the_known_errors(context: Context, lib
     assert errors(context, library, 21, 0.005, is_mesh=True).max() == pytest.approx(0.86, abs=0.005)
 
 
-@COMPUTE_IN_CAMPAIGN
+@ON_BOTH
 def test_a_fine_mesh_on_a_rolled_sheet_is_nearer(context: Context, library: ShaderLibrary) -> None:
     apart = errors(context, library, 21, 0.0, is_mesh=False)
     assert apart.max() == pytest.approx(0.632, abs=0.002)
     assert np.sqrt(np.mean(apart**2)) == pytest.approx(0.146, abs=0.001)
 
 
+@ON_BOTH
 def test_a_fine_mesh_rests_on_a_curved_cloth(context: Context, library: ShaderLibrary) -> None:
     coarse, fine = sheet(11), sheet(41)
     curved = ClothSurface(rolled(coarse.positions), coarse.texcoords, coarse.triangles)

@@ -26,7 +26,7 @@ from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState
-from tests.conftest import campaign
+from tests.conftest import campaign, slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run
 from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
@@ -67,6 +67,8 @@ CASES = {
     "mesh in the wind": lines(source=ClothSource.MESH, pin_list="0 3-5 8", bend_stiffness=1e-4, **GUSTY),
 }
 
+QUICK = ("in the wind", "mesh in the wind")
+
 
 def steps_of(settings: ClothSettings) -> int:
     """Uneven triangles fold in the plane, which magnifies rounding."""
@@ -81,7 +83,10 @@ def expected(name: str) -> np.ndarray:
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("name", [campaign(name) if name == "long segments" else name for name in CASES])
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(slow(name) for name in CASES if name not in (*QUICK, "long segments")), campaign("long segments")],
+)
 def test_a_cloth_of_lines_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     settings = CASES[name]
     cloth = Cloth(context, library, settings, uneven_surface() if settings.source is ClothSource.MESH else None)
@@ -108,7 +113,7 @@ def test_both_back_ends_give_the_same_bits(library: ShaderLibrary, context: Cont
     context.back_ends.choice = kept
 
 
-@pytest.mark.parametrize("substeps", [1, 4, 12])
+@pytest.mark.parametrize("substeps", [slow(1), 4, slow(12)])
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
 def test_a_sheet_on_two_corners_does_not_jitter(context: Context, library: ShaderLibrary, substeps: int) -> None:
     """Without more inertia at the corners a thread there is as long as 6 to 60 at rest."""
@@ -124,10 +129,10 @@ def test_a_sheet_on_two_corners_does_not_jitter(context: Context, library: Shade
     assert cloth.lines.load > 1.0
 
 
-@pytest.mark.parametrize("size", [campaign(0.6), 1.8, campaign(9.0)])
+@pytest.mark.parametrize(("size", "steps"), [campaign(0.6, 60), (1.8, 24), slow(1.8, 60), campaign(9.0, 60)])
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
 def test_a_new_cloth_holds_its_load_and_one_remedy_is_enough(
-    context: Context, library: ShaderLibrary, size: float
+    context: Context, library: ShaderLibrary, size: float, steps: int
 ) -> None:
     place = AddPlace(Scene(), ViewState(), Bounds(np.zeros(3), np.full(3, size / 3**0.5)))
     settings = new_cloth(place).settings
@@ -135,22 +140,22 @@ def test_a_new_cloth_holds_its_load_and_one_remedy_is_enough(
     cloth = Cloth(context, library, settings)
     cloth.measures_lines = True
 
-    def found(steps: int) -> ClothStability:
-        for _ in range(steps // 6):
+    def found(count: int) -> ClothStability:
+        for _ in range(count // 6):
             run(cloth, 6)
             cloth.check()
         assert cloth.lines is not None
         return line_stability(cloth.settings, cloth.lines)
 
-    first = found(60)
+    first = found(steps)
     assert first.ratio < MARGIN
     assert first.usual_error < ERROR
     cloth.apply(msgspec.structs.replace(settings, substeps=settings.substeps // 2))
     cloth.reset()
-    short = found(48)
+    short = found(min(steps, 48))
     assert short.ratio > MARGIN
     cloth.apply(msgspec.structs.replace(settings, substeps=short.substeps))
-    after = found(60)
+    after = found(steps)
     assert after.ratio < MARGIN
     assert after.usual_error < ERROR
 
@@ -188,7 +193,7 @@ def test_more_substeps_are_taken_when_needed_and_a_reset_forgets_them(context: C
 
 
 @ON_BOTH
-@pytest.mark.parametrize("name", ["in the wind", "undamped", "mesh in the wind"])
+@pytest.mark.parametrize("name", ["in the wind", slow("undamped"), slow("mesh in the wind")])
 def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
     context: Context, library: ShaderLibrary, name: str
 ) -> None:
@@ -216,7 +221,9 @@ def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
     assert 1e-5 < errors[1] < 0.7 * errors[0]
 
 
-@pytest.mark.parametrize(("size", "substeps"), [(0.3, 14), (0.3, 20), (0.3, 28), (0.15, 24)])
+@pytest.mark.parametrize(
+    ("size", "substeps"), [(0.3, 14), *(slow(*values) for values in ((0.3, 20), (0.3, 28), (0.15, 24)))]
+)
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
 def test_a_small_sheet_bears_loads_that_come_within_a_step(
     context: Context, library: ShaderLibrary, size: float, substeps: int
@@ -307,6 +314,7 @@ FALLING = lines(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @COMPUTE_IN_CAMPAIGN
 def test_a_sheet_of_lines_falls_on_colliders_as_the_reference(context: Context, library: ShaderLibrary) -> None:
     states, layout = arranged(colliders())
@@ -325,7 +333,7 @@ def test_a_sheet_of_lines_falls_on_colliders_as_the_reference(context: Context, 
 
 
 @ON_BOTH
-@pytest.mark.parametrize("edges", [2, 7, 8, 9, 15, 16, 17, 63, 64, 300])
+@pytest.mark.parametrize("edges", [2, 8, 17, 64, 300, *map(slow, (7, 9, 15, 16, 63))])
 @pytest.mark.parametrize("folded", [False, True])
 def test_segments_solve_as_thomas(context: Context, library: ShaderLibrary, edges: int, folded: bool) -> None:
     """The columns of a strip, with held particles and masses 1 : 100; all heavy, so that no edge has a choice."""

@@ -21,6 +21,7 @@ from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run, springs
 from tests.gl.cloth.test_cloth_reference import uneven_surface
@@ -82,29 +83,30 @@ def walls() -> list[ColliderState]:
     return [ColliderState(ColliderShape.ELLIPSOID, np.array([0.25, 0.3, 0.1]), place, place, 0.6, 0.0)]
 
 
-def steps_of(settings: ClothSettings) -> int:
-    """Lines magnify rounding, because velocities come from positions."""
-    return 12 if settings.has_lines else 40
-
-
 @cache
-def expected(name: str) -> tuple[ClothSettings, reference.Particles]:
+def expected(name: str, steps: int) -> tuple[ClothSettings, reference.Particles]:
     settings = everything(BASES[name])
     model = build_cloth(settings, surface(settings))
-    values, steps = unpacked(settings.maps[0]), steps_of(settings)
+    values = unpacked(settings.maps[0])
     return settings, cloth_maps.run(model, settings, values, steps, way=EACH_STEP, colliders=walls())
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("name", BASES)
-def test_all_maps_together_are_as_in_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
-    settings, wanted = expected(name)
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [("mesh", 12), ("sheet of lines", 12), slow("sheet", 40), slow("mesh", 40), slow("mesh of lines", 12)],
+)
+def test_all_maps_together_are_as_in_the_reference(
+    context: Context, library: ShaderLibrary, name: str, steps: int
+) -> None:
+    """Lines magnify rounding, because velocities come from positions."""
+    settings, wanted = expected(name, steps)
     cloth = Cloth(context, library, settings, surface(settings))
     assert stability(cloth.model, settings).is_stable
     states, layout = arranged(walls())
     inputs, buffer = collider_inputs(context, states, layout, settings)
     place = np.eye(4)
-    for _ in range(steps_of(settings)):
+    for _ in range(steps):
         place[:3, 3] += EACH_STEP
         cloth.set_transform(place, is_animated=True)
         run(cloth, 1, inputs)
@@ -144,7 +146,7 @@ def test_a_weight_of_one_is_a_pin_and_less_pulls(context: Context, library: Shad
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("name", BASES)
+@pytest.mark.parametrize("name", ["sheet", slow("mesh"), slow("sheet of lines"), "mesh of lines"])
 def test_the_strength_of_pins_is_a_map_of_pins(context: Context, library: ShaderLibrary, name: str) -> None:
     base = msgspec.structs.replace(BASES[name], pins=PinPreset.NONE, pin_list="0-3 20")
     held, results = np.zeros(SHEET.columns * SHEET.rows), []
@@ -249,7 +251,7 @@ def test_a_free_cloth_keeps_its_momentum(context: Context, library: ShaderLibrar
     cloth.release()
 
 
-@pytest.mark.parametrize("name", ["sheet", "mesh of lines"])
+@pytest.mark.parametrize("name", ["sheet", slow("mesh of lines")])
 def test_maps_change_in_mid_flight_and_back_and_states_are_exact(
     context: Context, library: ShaderLibrary, name: str
 ) -> None:
@@ -287,7 +289,8 @@ def test_maps_change_in_mid_flight_and_back_and_states_are_exact(
     cloth.release()
 
 
-def test_both_back_ends_give_the_same_bits(context: Context, library: ShaderLibrary) -> None:
+@pytest.mark.parametrize("steps", [5, slow(20)])
+def test_both_back_ends_give_the_same_bits(context: Context, library: ShaderLibrary, steps: int) -> None:
     if not context.back_ends.has_compute:
         pytest.skip("no compute here")
     results = []
@@ -297,7 +300,7 @@ def test_both_back_ends_give_the_same_bits(context: Context, library: ShaderLibr
             settings = everything(base)
             cloth = Cloth(context, library, settings, surface(settings))
             inputs, buffer = collider_inputs(context, *arranged(walls()), settings)
-            run(cloth, 20, inputs)
+            run(cloth, steps, inputs)
             results.append(cloth.snapshot().packed())
             release(cloth, inputs, buffer)
     assert results[: len(BASES)] == results[len(BASES) :]

@@ -13,6 +13,7 @@ from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.scene.params import SettingsError, validated
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.cloth.test_pressure import SOLVERS, STILL, flat, made
 
@@ -24,9 +25,17 @@ def cut(surface: ClothSurface, factor: float, turn: float = 0.7) -> ClothSurface
     return replace(surface, texcoords=(factor * places + 0.3).astype(np.float32))
 
 
+SIZES = ((1.0, 1.0), (0.1, 5.0), (10.0, 0.2))
+
+
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(("size", "unit"), [(1.0, 1.0), (0.1, 5.0), (10.0, 0.2)])
+@pytest.mark.parametrize(
+    ("solver", "size", "unit"),
+    [
+        *(("springs", size, unit) for size, unit in SIZES),
+        *(("lines", size, unit) if size < 1.0 else slow("lines", size, unit) for size, unit in SIZES),
+    ],
+)
 def test_a_free_sheet_takes_the_size_of_its_pattern(
     context: Context, library: ShaderLibrary, solver: str, size: float, unit: float
 ) -> None:

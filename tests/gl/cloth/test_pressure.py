@@ -16,6 +16,7 @@ from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 
 STILL: dict[str, Any] = {
@@ -80,7 +81,7 @@ def made(
 @COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("is_mesh", [False, True], ids=["sheet", "mesh"])
-@pytest.mark.parametrize(("place", "scale", "substeps"), [(0.0, 1.0, 8), (10.0, 0.1, 64), (100.0, 10.0, 16)])
+@pytest.mark.parametrize(("place", "scale", "substeps"), [(0.0, 1.0, 8), slow(10.0, 0.1, 64), slow(100.0, 10.0, 16)])
 def test_a_free_sheet_is_accelerated_evenly(
     context: Context, library: ShaderLibrary, solver: str, is_mesh: bool, place: float, scale: float, substeps: int
 ) -> None:
@@ -98,7 +99,7 @@ def test_a_free_sheet_is_accelerated_evenly(
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ["springs", slow("lines")])
 def test_a_closed_mesh_is_blown_up_and_goes_nowhere(context: Context, library: ShaderLibrary, solver: str) -> None:
     values = STILL | SOLVERS[solver] | {
         "pressure": 20.0, "density": 0.2, "substeps": 64, "bend_stiffness": 0.0, "air_drag": 2.0,
@@ -143,7 +144,7 @@ def test_steps_are_those_of_the_reference(context: Context, library: ShaderLibra
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("pressure", [-1e4, 1e-3, 300.0, 1e4])
+@pytest.mark.parametrize("pressure", [-1e4, slow(1e-3), slow(300.0), slow(1e4)])
 def test_any_pressure_is_held_or_stops_with_a_reason(
     context: Context, library: ShaderLibrary, solver: str, pressure: float
 ) -> None:

@@ -35,6 +35,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from sinew.sim.skin.depth import DEPTH_REACH, SkinDepth
+from tests.conftest import slow
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.colliders.test_skin import ball, box, moved, sections
 from tests.model_samples import mesh_of, model_of
@@ -150,7 +151,7 @@ def test_the_rim_of_an_open_hemisphere_has_the_right_side(bodies: Any, is_mirror
     np.testing.assert_allclose(body.depths(0.19 * ring + up), 0.01, atol=2e-3)
 
 
-@ON_BOTH
+@pytest.mark.parametrize("context", ["tf", slow("compute")], indirect=True)
 def test_kernels_agree_with_the_reference(bodies: Any) -> None:
     random = np.random.default_rng(5)
     shapes = (
@@ -171,6 +172,7 @@ def test_kernels_agree_with_the_reference(bodies: Any) -> None:
     assert (expected > 0.0).sum() > 10
 
 
+@pytest.mark.slow
 @ON_BOTH
 def test_winding_numbers_of_the_humanoid_are_right_where_the_nearest_triangle_is_not(bodies: Any) -> None:
     mesh = load_model(HUMANOID).mesh

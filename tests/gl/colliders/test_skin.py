@@ -43,6 +43,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.shader_files import make_library
 from tests.model_samples import mesh_of, model_of
@@ -134,8 +135,8 @@ def probes(context: Context, folder: Path) -> ShaderLibrary:
     return make_library(context, folder, files | {"skin.glsl": text})
 
 
-@ON_BOTH
-@pytest.mark.parametrize("mesh", [box((0.3, 0.2, 0.1), 5), ball(0.25, 24)], ids=["flat", "curved"])
+@pytest.mark.parametrize("context", ["tf", slow("compute")], indirect=True)
+@pytest.mark.parametrize("mesh", [slow(box((0.3, 0.2, 0.1), 5), id="flat"), pytest.param(ball(0.25, 24), id="curved")])
 def test_distances_are_those_of_all_triangles(context: Context, tmp_path: Path, mesh: Mesh) -> None:
     library, random = probes(context, tmp_path), np.random.default_rng(1)
     surface = Surface(context, library, mesh, moved(mesh, np.array([0.01, 0.02, -0.01]), np.array([1.02, 1.0, 0.98])))
@@ -327,7 +328,7 @@ def sheet(**settings: Any) -> Node:
 
 @COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize("solver", list(ClothSolving))
-@pytest.mark.parametrize("friction", [0.2, 0.8])
+@pytest.mark.parametrize("friction", [0.2, slow(0.8)])
 def test_friction_on_a_slope(context: Context, friction: float, solver: ClothSolving) -> None:
     angle = np.arctan(0.5)
     tilt = Transform(rotation=(0.0, 0.0, float(np.degrees(angle))))
@@ -412,7 +413,7 @@ def test_hair_on_a_plate_is_as_on_a_plane(context: Context, solver: HairSolver) 
     assert away.min() > 0.01 - 1e-5
 
 
-@pytest.mark.parametrize("solver", list(ClothSolving))
+@pytest.mark.parametrize("solver", [ClothSolving.SPRINGS, slow(ClothSolving.LINES)])
 def test_scrubbing_and_both_back_ends_give_the_same_bits(context: Context, solver: ClothSolving) -> None:
     choices = [BackEndChoice.TF] + ([BackEndChoice.COMPUTE] if context.back_ends.has_compute else [])
     mesh = ball(0.3, 16)

@@ -17,6 +17,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.field.settings import FieldSettings, VortexProfile
 from sinew.sim.kinds.particle_system import PARTICLE
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.field.test_scene_fields import LINES, loose
 from tests.gl.test_known_answers import PLACES, SCALES, everywhere, fields, particles, unit_of
@@ -100,7 +101,7 @@ def pulse(context: Context, library: ShaderLibrary, place: Any, scale: float, su
 
 @COMPUTE_IN_CAMPAIGN
 @everywhere(*SUBSTEPS)
-@pytest.mark.parametrize("answer", [wind, drag, orbit, vortex, pulse])
+@pytest.mark.parametrize("answer", [slow(wind), slow(drag), orbit, slow(vortex), slow(pulse)])
 def test_particles(context: Context, library: ShaderLibrary, answer: Any, cases: Sequence[Any]) -> None:
     wrong = {}
     for case in cases:
@@ -112,7 +113,7 @@ def test_particles(context: Context, library: ShaderLibrary, answer: Any, cases:
 
 @COMPUTE_IN_CAMPAIGN
 @everywhere(*SUBSTEPS)
-@pytest.mark.parametrize("solver", [{}, LINES | {"bend_stiffness": 0.0}], ids=["springs", "lines"])
+@pytest.mark.parametrize("solver", [pytest.param({}, id="springs"), slow(LINES | {"bend_stiffness": 0.0}, id="lines")])
 def test_cloth_gets_the_speed_of_the_wind(
     context: Context, library: ShaderLibrary, solver: dict[str, Any], cases: Sequence[Any]
 ) -> None:

@@ -34,6 +34,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 from sinew.sim.scene.world_transforms import WorldTransforms
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.oracles.fields import fields_at
 
@@ -147,7 +148,7 @@ LINES = {"solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "stretch_stif
 
 
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
-@pytest.mark.parametrize("solver", [{}, LINES | {"bend_stiffness": 0.0}], ids=["springs", "lines"])
+@pytest.mark.parametrize("solver", [pytest.param({}, id="springs"), slow(LINES | {"bend_stiffness": 0.0}, id="lines")])
 def test_an_orbit_of_cloth_keeps_its_energy(context: Context, library: ShaderLibrary, solver: dict) -> None:
     """The kick of each step is semi-implicit Euler; an acceleration held over the substeps would drift by 18 %."""
     cloth = Cloth(context, library, loose(**solver))
@@ -211,7 +212,11 @@ def test_fields_change_the_bits_of_the_nodes_that_they_act_on_and_no_others(cont
     assert all(results["all"][one] != results["none"][one] for one in "che")
 
 
-@pytest.mark.parametrize("settings", TWELVE, ids=lambda one: one.type.value)
+@pytest.mark.parametrize(
+    "settings",
+    [one if number in (0, 2, 5, 7) else slow(one) for number, one in enumerate(TWELVE)],
+    ids=lambda one: one.type.value,
+)
 def test_both_back_ends_give_the_same_bits(settings: FieldSettings, context: Context) -> None:
     results = []
     for choice in ("tf", "compute"):
@@ -245,7 +250,10 @@ def test_a_restored_step_continues_with_the_same_bits(context: Context) -> None:
     engine.release()
 
 
-@pytest.mark.parametrize(("solver", "exact"), [*((one, False) for one in HairSolver), (HairSolver.ROD, True)])
+@pytest.mark.parametrize(
+    ("solver", "exact"),
+    [(HairSolver.ROD, False), slow(HairSolver.SPRINGS, False), (HairSolver.LAYERS, False), slow(HairSolver.ROD, True)],
+)
 def test_a_uniform_wind_blows_like_the_wind_of_the_node(context: Context, solver: HairSolver, exact: bool) -> None:
     """Cloth, hair and particles, from the moment of their birth on."""
     up, own = Transform(rotation=(0.0, 0.0, -90.0)), {"wind": (2.0, 0.0, 0.0)}

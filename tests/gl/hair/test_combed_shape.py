@@ -17,6 +17,7 @@ from sinew.sim.kinds.hair.records import strand_records
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.maths import quaternion
 from sinew.sim.scene.params import validated
+from tests.conftest import slow
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of, still
 from tests.oracles.hair import Strands
 
@@ -48,7 +49,7 @@ def apart(one: Float64, other: Float64, groom: Groom) -> float:
 
 
 @pytest.mark.parametrize("damping", DAMPINGS)
-@pytest.mark.parametrize("preset", ["Long", "Curls", "Ponytail", "Short fur"])
+@pytest.mark.parametrize("preset", [slow("Long"), "Curls", slow("Ponytail"), slow("Short fur")])
 def test_a_combed_shape_stays(context: Context, library: ShaderLibrary, preset: str, damping: float) -> None:
     settings, groom = on_a_head(preset, damping=damping, **COMBED)
     strands = strands_of(context, library, settings, groom)
@@ -71,7 +72,7 @@ def test_double_precision_stays_where_it_was_combed() -> None:
     assert moved[False] > 1e-2
 
 
-@pytest.mark.parametrize("hold", [0.0, 1000.0])
+@pytest.mark.parametrize("hold", [slow(0.0), 1000.0])
 def test_damping_does_not_change_where_strands_sag_to(context: Context, library: ShaderLibrary, hold: float) -> None:
     ends = []
     for damping in (0.0, 1.0):
@@ -112,7 +113,7 @@ def moving(context: Context, library: ShaderLibrary, *colliders: ColliderState, 
 BALL = ColliderState(ColliderShape.SPHERE, np.array([0.05, 0.0, 0.0]), np.eye(4), np.eye(4), friction=0.3)
 
 
-@pytest.mark.parametrize("changes", [{}, {"length": 0.03, "bending_length": 0.05}, {"damping": 1.0}])
+@pytest.mark.parametrize("changes", [slow({}), slow({"length": 0.03, "bending_length": 0.05}), {"damping": 1.0}])
 def test_strands_move_as_in_double_precision(context: Context, library: ShaderLibrary, changes: Any) -> None:
     strands = moving(context, library, **changes)
     for _ in range(60):

@@ -33,6 +33,7 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
+from tests.conftest import slow
 from tests.gl.shader_files import make_library
 
 Picture = npt.NDArray[np.float64]
@@ -84,7 +85,7 @@ def changed(one: Picture, other: Picture, by: float = 6.0) -> npt.NDArray[np.boo
     return found
 
 
-@pytest.mark.parametrize("distance", [4.0, 10.0])
+@pytest.mark.parametrize("distance", [slow(4.0), 10.0])
 def test_shells_look_like_ribbons_from_afar(stage: Stage, distance: float) -> None:
     """The mean colour of what either of them covers differs by less than 6 of 255, and as much is covered."""
     stage.show(FUR, root_radius=0.0, tip_radius=0.0)
@@ -126,10 +127,11 @@ EXTREMES: list[dict[str, Any]] = [
 ]
 
 
-def test_extreme_settings_give_no_black_pixels(stage: Stage) -> None:
+@pytest.mark.parametrize("extremes", [EXTREMES[2::4], slow(EXTREMES)])
+def test_extreme_settings_give_no_black_pixels(stage: Stage, extremes: list[dict[str, Any]]) -> None:
     stage.engine.apply(Scene(nodes=(LIGHT,), view=BARE))
     empty = stage.picture(2.0)
-    for changes in EXTREMES:
+    for changes in extremes:
         stage.show(FUR, **({"children": 800, "shadow": 0.0, "root_colour": (0.6, 0.5, 0.4)} | changes))
         for distance in (0.3, 2.0, 40.0):
             assert not np.any(stage.picture(distance).sum(axis=2) < 0.25 * empty.sum(axis=2).min()), changes
@@ -255,6 +257,7 @@ def flicker(pictures: list[Picture]) -> float:
     return float(change[change > 1.0].mean())
 
 
+@pytest.mark.slow
 def test_samples_calm_fur_and_keep_its_cover(stage: Stage) -> None:
     """Against today's single image, and one of 4 x 4 the pixels."""
     stage.show(FUR, root_radius=1e-4)
@@ -306,7 +309,7 @@ def coarse(stage: Stage, yaw: float) -> Picture:
     return 255.0 * srgb_from_linear(light.reshape(SIZE[0], 4, SIZE[1], 4, 3).mean(axis=(1, 3)))
 
 
-@pytest.mark.parametrize("settings", [FUR, LONG])
+@pytest.mark.parametrize("settings", [FUR, slow(LONG)])
 def test_a_standing_view_flickers_as_little_as_many_pixels(stage: Stage, settings: HairSettings) -> None:
     """Half second differences of a turntable, over the pixels that change by more than 2."""
     stage.show(settings, root_radius=1e-4)

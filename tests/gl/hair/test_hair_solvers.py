@@ -14,7 +14,7 @@ from sinew.sim.kinds.hair.solver import StrandDrag, longest_substep, stability
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.gusts import gusts_at
 from sinew.sim.scene.clock import STEP_TIME
-from tests.gl.back_ends import ON_BOTH
+from tests.conftest import slow
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of, still
 from tests.oracles.hair import Strands, touched
 
@@ -77,12 +77,14 @@ COLLIDERS = (
 )
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_strands_collide_as_in_double_precision(context: Context, library: ShaderLibrary, name: str) -> None:
+@pytest.mark.parametrize(("name", "steps"), [("rod", 8), ("layers", 8), *(slow(name, 30) for name in CASES)])
+def test_strands_collide_as_in_double_precision(
+    context: Context, library: ShaderLibrary, name: str, steps: int
+) -> None:
     """Roots begin within an ellipsoid, whose skin they come out of; each step begins where the oracle stands."""
     strands = built(context, library, COLLIDERS, **CASES[name], turbulence=0.0)
     worst = 0.0
-    for _ in range(30):
+    for _ in range(steps):
         strands.step(COLLIDERS)
         strands.oracle.step()
         worst = max(worst, float(np.abs(strands.knots() - strands.oracle.now).max()))
@@ -108,7 +110,7 @@ def test_compute_has_the_bits_of_transform_feedback(context: Context, library: S
     assert found[2] == found[0]
 
 
-@ON_BOTH
+@pytest.mark.parametrize("context", ["tf", slow("compute")], indirect=True)
 @pytest.mark.parametrize("name", CASES)
 def test_strands_are_dragged_as_in_double_precision(context: Context, library: ShaderLibrary, name: str) -> None:
     strands = built(context, library, COLLIDERS[:1], **CASES[name], turbulence=0.0)

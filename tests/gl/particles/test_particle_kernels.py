@@ -29,6 +29,7 @@ from sinew.sim.kinds.emitter.system import shown_particles
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg4d
 from sinew.sim.maths.transform import compose
 from sinew.sim.skin.surface_table import face_table, vertex_table
+from tests.conftest import slow
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.particles.particle_cases import changed, colliders, floor, placed, run_both
 from tests.gl.shader_files import make_library
@@ -56,6 +57,7 @@ CASES = {
     "more in a step than slots": {"capacity": 5, "rate": 1000.0},
     "inherited velocity": {"inherited_velocity": 0.8, "speed": 0.5},
 }  # fmt: skip
+QUICK = ("bursts and a stream", "always full", "turbulences, attractor and vortex", "inherited velocity")
 
 
 def moving(index: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +72,7 @@ def moving(index: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @ON_BOTH
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*QUICK, *(slow(name) for name in CASES if name not in QUICK)])
 def test_particles_move_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     system = Emitter(context, library, changed(SMALL, **CASES[name]))
     both = run_both(system, STEPS, lambda index: (EmitterInputs(*moving(index)), []))
@@ -103,9 +105,9 @@ def scenery(index: int) -> list[ColliderState]:
     ("response", "count", "knows_shapes"),
     [
         (CollisionResponse.BOUNCE, 2, False),
-        (CollisionResponse.BOUNCE, 5, True),
+        slow(CollisionResponse.BOUNCE, 5, True),
         (CollisionResponse.DIE, 5, True),
-        (CollisionResponse.STICK, 5, True),
+        slow(CollisionResponse.STICK, 5, True),
     ],
 )
 def test_collisions_are_those_of_the_reference(context, library, response, count, knows_shapes):

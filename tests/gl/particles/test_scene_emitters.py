@@ -17,6 +17,7 @@ from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
+from tests.conftest import slow
 
 CHARACTER = Node(id="character", name="Character", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 STILL: dict[str, Any] = {
@@ -377,6 +378,7 @@ def simulate(engine: Engine, steps: int, every: int) -> list[list[str]]:
     return live
 
 
-def test_steps_and_edits_leave_no_objects(engine: Engine) -> None:
-    first, last = simulate(engine, 300, every=10)
+@pytest.mark.parametrize("steps", [120, slow(300)])
+def test_steps_and_edits_leave_no_objects(engine: Engine, steps: int) -> None:
+    first, last = simulate(engine, steps, every=10)
     assert first == last

@@ -38,6 +38,7 @@ from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
+from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN, ON_BOTH
 from tests.gl.colliders.test_skin import ball, box
 from tests.gl.springs.rig import NAMES, PARENTS, SPRINGS, tailed
@@ -114,7 +115,7 @@ def test_a_joint_falls_by_the_known_angles(context: Context, engine: Engine) -> 
 
 @pytest.mark.parametrize(
     ("context", "scale", "speed"),
-    [("tf", 1.0, 0.0), ("compute", 1.0, 0.0), ("tf", 0.5, 0.0), ("tf", 1.0, 7.0)],
+    [("tf", 1.0, 0.0), slow("compute", 1.0, 0.0), slow("tf", 0.5, 0.0), slow("tf", 1.0, 7.0)],
     indirect=["context"],
 )
 def test_it_is_the_specification_in_double_precision(
@@ -148,7 +149,7 @@ def expected_joints(character: Any, oracle: SpringOracle) -> Float64:
     return np.array([one[:3, 3] for one in world])
 
 
-@pytest.mark.parametrize("seed", [8, 16])
+@pytest.mark.parametrize("seed", [8, slow(16)])
 def test_every_step_is_that_of_double_precision(context: Context, engine: Engine, seed: int) -> None:
     """Colliders that squeeze a tail enlarge any rounding a thousandfold in a few steps: each begins from the same."""
     system = start(engine, tailed(seed=seed))
@@ -168,7 +169,7 @@ def test_every_step_is_that_of_double_precision(context: Context, engine: Engine
     assert oracle.touches > 20
 
 
-@pytest.mark.parametrize("substeps", [1, 4])
+@pytest.mark.parametrize("substeps", [1, slow(4)])
 def test_colliders_of_a_file_move_within_a_step(context: Context, engine: Engine, substeps: int) -> None:
     """The character slides, so that its pose between two steps is the mean; with the last pose tails are 0.03 m off."""
     model, count = tailed(turns=False), substeps
@@ -267,8 +268,9 @@ FIELDS = [
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("drag", [0.0, 30.0])
-@pytest.mark.parametrize(("field", "tangent"), FIELDS)
+@pytest.mark.parametrize(
+    ("field", "tangent", "drag"), [slow(*FIELDS[0], 0.0), (*FIELDS[0], 30.0), (*FIELDS[1], 0.0), slow(*FIELDS[1], 30.0)]
+)
 def test_fields_hold_a_joint_at_the_known_angle(
     context: Context, engine: Engine, field: FieldSettings, tangent: float, drag: float
 ) -> None:
@@ -357,8 +359,15 @@ def test_both_back_ends_give_the_same_bits(context: Context) -> None:
 
 
 @COMPUTE_IN_CAMPAIGN
-@pytest.mark.parametrize("nodes", [(springs(),), (springs(COLLIDING), BALL), (springs(COLLIDING), BODY, SKIN), (
-    springs(COLLIDING), springs(msgspec.structs.replace(TAIL, roots="tail_3"), "t"), BALL, GUSTS)])  # fmt: skip
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        (springs(),),
+        slow((springs(COLLIDING), BALL)),
+        (springs(COLLIDING), BODY, SKIN),
+        slow((springs(COLLIDING), springs(msgspec.structs.replace(TAIL, roots="tail_3"), "t"), BALL, GUSTS)),
+    ],
+)
 def test_a_restored_state_gives_the_same_bits(context: Context, engine: Engine, nodes: tuple[Node, ...]) -> None:
     start(engine, tailed(), *nodes)
     run(engine, 0, 60)
@@ -501,7 +510,7 @@ def test_a_chain_meets_its_own_skin_but_not_what_it_moves(context: Context, engi
     assert problems(engine) == []
 
 
-@pytest.mark.parametrize(("speed", "side"), [(1.5, 0.2), (7.0, 0.1)])
+@pytest.mark.parametrize(("speed", "side"), [slow(1.5, 0.2), (7.0, 0.1)])
 def test_a_tail_does_not_pass_through_a_pole_at_the_speed_of_a_run(
     context: Context, engine: Engine, speed: float, side: float
 ) -> None:
@@ -709,6 +718,7 @@ def test_cached_steps_do_not_depend_on_the_frame_rate(context: Context, engine: 
     assert None not in found[0]
 
 
+@pytest.mark.slow
 def test_an_avatar_swings_as_specified(context: Context, engine: Engine, assets: Path) -> None:
     """A file of VRM 0.x, swung and turned by its node."""
     model = load_model(assets / "vrm" / "Godette_vrm_v4.vrm")
