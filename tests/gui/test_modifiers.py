@@ -52,6 +52,7 @@ def status(editor):
     return editor.panels.inspector.head.status
 
 
+@pytest.mark.slow
 def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     document = editor.document
     target = document.scene.of_kind("group")[0].id

@@ -238,6 +238,7 @@ def test_motions_are_listed_exported_and_removed(man, qtbot, swing, tmp_path):
     wait_for_clip(man, qtbot, "swing")
 
 
+@pytest.mark.slow
 def test_a_mixamo_character_walks_to_motion_capture(fresh, qtbot, assets, tmp_path):
     pytest.importorskip("ufbx")
     walk = assets / "bvh" / "cmu_12_01_walk.bvh"

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -85,6 +86,7 @@ def test_images_and_scenes_are_written_one_after_the_other(qtbot, editor, tmp_pa
     assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(messages(editor))
 
 
+@pytest.mark.slow
 def test_existing_images_are_replaced_or_left_as_the_user_answers(qtbot, editor, tmp_path):
     Image.new("RGB", (9, 9)).save(tmp_path / "arm_0001.png")
     mine = (tmp_path / "arm_0001.png").read_bytes()
@@ -234,6 +236,7 @@ def test_a_camera_of_the_scene_can_be_chosen(editor):
     window.close()
 
 
+@pytest.mark.slow
 def test_a_rendering_is_divided_as_chosen(qtbot, editor, tmp_path):
     job = started(
         editor, "file.render", tmp_path / "arm.png", width=64, height=48, first=0, last=2, workers=2, camera=""
@@ -307,6 +310,7 @@ def test_what_does_not_go_together_is_refused():
     assert "stores no opacity; images, animated WebP and GIF do" in reason("a.mov", alpha=True)
 
 
+@pytest.mark.slow
 def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
     settled(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)

@@ -42,9 +42,9 @@ def show(editor, *, on):
     editor.document.set_value(ParamRef(VIEW, VIEW, "penetration"), on)
     ends = time.monotonic() + 120.0
     while True:
-        shown = picture(editor)
+        settled(editor)
         if not editor.client.penetration.is_due:
-            return shown
+            return picture(editor)
         QApplication.processEvents()
         assert time.monotonic() < ends
 

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
@@ -91,6 +92,7 @@ def test_a_cloth_is_pinned_and_dragged_on_a_restored_step(fresh, qtbot):
     assert stage.is_sound()
 
 
+@pytest.mark.slow
 def test_hair_is_dragged_combed_and_cut_on_a_restored_step(fresh, qtbot):
     stage = Stage(fresh, qtbot, "hair", "hair")
     stage.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "run_up"), 0.0)

@@ -8,6 +8,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
+from tests.conftest import slow
 from tests.gui.editor_harness import add_cloth, settled
 
 STEPS = 30
@@ -17,8 +18,12 @@ class Stage:
     def __init__(self, editor, qtbot):
         self.qtbot, self.editor = qtbot, editor
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
-        self.cloth = add_cloth(editor)
-        self.sparks, self.burst = self.add_emitter("Sparks", self.bone), self.add_emitter("Fireworks", None)
+        if not self.document.scene.of_kind("cloth"):
+            add_cloth(editor)
+            self.add_emitter("Sparks", self.bone)
+            self.add_emitter("Fireworks", None)
+        (self.cloth,) = (node.id for node in self.document.scene.of_kind("cloth"))
+        self.sparks, self.burst = (node.id for node in self.document.scene.of_kind("emitter"))
         settled(self.editor)
 
     @property
@@ -62,10 +67,14 @@ class Stage:
 
 
 @pytest.fixture
-def stage(editor, qtbot):
-    return Stage(editor, qtbot)
+def stage(editor, kept_arm, qtbot):
+    """The arm with a cloth and emitters, which later tests open with it."""
+    stage = Stage(editor, qtbot)
+    kept_arm[1]["scene"] = stage.document.scene
+    return stage
 
 
+@pytest.mark.slow
 def test_a_seek_gives_the_bits_that_playing_gives(stage):
     stage.play(STEPS)
     played, time = stage.state(), stage.playback.playhead.time
@@ -207,7 +216,7 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     fresh.preferences.change("simulation", cache_limit=CacheBudget.USUAL)
 
 
-@pytest.mark.parametrize("by", ["key", "escape", "button", "scrub", "remove"])
+@pytest.mark.parametrize("by", ["key", slow("escape"), slow("button"), slow("scrub"), "remove"])
 def test_playing_waits_for_missing_steps(stage, monkeypatch, by):
     window, playback = stage.editor.window, stage.playback
     monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)

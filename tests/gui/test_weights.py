@@ -93,6 +93,7 @@ def rigger(session, tmp_path):
     return Rigger(session, tmp_path)
 
 
+@pytest.mark.slow
 def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_and_opened(rigger, qtbot, tmp_path):
     editor, document = rigger.editor, rigger.document
     rigger.begin()
@@ -208,6 +209,7 @@ def test_the_bone_under_the_mouse_is_picked_and_all_have_colours(rigger):
     assert rigger.document.undo_stack.count() == 0
 
 
+@pytest.mark.slow
 def test_locked_bones_keep_their_weights_and_without_a_bone_nothing_is_painted(rigger):
     rigger.begin()
     own = rigger.table.of_joint(UPPER)
@@ -227,6 +229,31 @@ def test_locked_bones_keep_their_weights_and_without_a_bone_nothing_is_painted(r
     assert rigger.settings.weights == before
 
 
+def made(session, editor, qtbot, node, act, *more, text):
+    """Makes weights of a model by a button of the inspector."""
+    maker = editor.kind_panels["model"].maker
+    act(editor.document.scene.node(node), editor.store.file_model(node), *more)
+    qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
+    session.await_models(editor)
+    assert editor.document.undo_stack.undo_text == text
+
+
+def test_weights_of_an_arm_are_made_in_the_inspector(editor, session, qtbot):
+    pytest.importorskip("scipy")
+    maker, node = editor.kind_panels["model"].maker, editor.document.scene.characters[0].id
+    own = editor.client.engine.views.characters[node].model
+    making = functools.partial(made, session, editor, qtbot, node)
+    making(maker.automatic, text="Automatic weights of arm")
+    assert editor.client.engine.views.characters[node].model.skin.influence_max == 4
+    maker.options = WeightOptions(influences=2)
+    making(maker.prune, text="Prune weights of arm to 2")
+    assert editor.client.engine.views.characters[node].model.skin.influence_max == 2
+    editor.document.undo_stack.go(0)
+    session.await_models(editor)
+    assert editor.client.engine.views.characters[node].model is own
+
+
+@pytest.mark.slow
 def test_weights_of_the_whole_model_are_made_in_the_inspector(session, tmp_path, qtbot):
     pytest.importorskip("scipy")
     shutil.copytree(resource("models") / "humanoid", tmp_path / "humanoid")
@@ -240,23 +267,17 @@ def test_weights_of_the_whole_model_are_made_in_the_inspector(session, tmp_path,
     def model():
         return editor.client.engine.views.characters[node].model
 
-    def made(act, *more, text):
-        act(editor.document.scene.node(node), editor.store.file_model(node), *more)
-        qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
-        session.await_models(editor)
-        assert editor.document.undo_stack.undo_text == text
-
-    own = model()
-    made(maker.automatic, text="Automatic weights of humanoid")
+    making, own = functools.partial(made, session, editor, qtbot, node), model()
+    making(maker.automatic, text="Automatic weights of humanoid")
     assert model().skin.influence_max == 4
     assert len(settings().weights[0].bones) == 59
     name = next(part.name for part in model().mesh.sections if part.name == "shirt")
     maker.options = WeightOptions(search=0.1, angle=90.0)
-    made(maker.transfer_section, name, text="Weights of shirt of humanoid from its other sections")
-    made(maker.smooth, text="Smooth weights of humanoid")
-    made(maker.prune, text="Prune weights of humanoid to 4")
+    making(maker.transfer_section, name, text="Weights of shirt of humanoid from its other sections")
+    making(maker.smooth, text="Smooth weights of humanoid")
+    making(maker.prune, text="Prune weights of humanoid to 4")
     left_to_right = functools.partial(maker.mirror, from_right=False)
-    made(left_to_right, text="Mirror weights of humanoid, left to right")
+    making(left_to_right, text="Mirror weights of humanoid, left to right")
     maker.options = WeightOptions(search=0.001)
     maker.transfer_section(editor.document.scene.node(node), editor.store.file_model(node), name)
     qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
