@@ -97,7 +97,7 @@ def test_a_seek_gives_the_bits_that_playing_gives(stage):
 
 
 def test_drawing_and_edits_of_the_look_do_not_change_a_seek(stage, monkeypatch):
-    stage.play(12)
+    stage.play(6)
     played, time = stage.state(), stage.playback.playhead.time
     monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     names = iter(f"sheet {number}" for number in range(1000))
@@ -191,6 +191,7 @@ def test_other_actions_end_a_seek(stage, monkeypatch):
     end_by(stage.editor.files.new)
 
 
+@pytest.mark.slow
 def test_the_playhead_stays_within_the_range(stage):
     stage.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "start"): 6, ParamRef(PLAYBACK, PLAYBACK, "end"): 24})
     clip = stage.playback.duration

@@ -17,7 +17,7 @@ from sinew.sim.maths.points import nearest_vertices
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.scene.view_state import Selection
 from sinew.sim.skin.weights.make import WeightOptions
-from tests.gui.editor_harness import NodeStage, messages, picture, place_of, set_values, settled, trigger
+from tests.gui.editor_harness import NodeStage, Session, messages, picture, place_of, set_values, settled, trigger
 
 LOWER, UPPER = 1, 2
 """Joints of the arm beside the elbow."""
@@ -26,12 +26,12 @@ LOWER, UPPER = 1, 2
 class Rigger(NodeStage):
     """The arm sample with its elbow bent by 150°, from the folder of a user."""
 
-    def __init__(self, session, folder):
+    def __init__(self, session, editor, folder):
         shutil.copytree(resource("models") / "arm", folder / "models" / "arm")
         (folder / "projects").mkdir()
         shutil.copy(resource("projects") / "arm.sinew", folder / "projects")
         self.session, self.project = session, folder / "projects" / "arm.sinew"
-        editor = session.open(self.project, drawn=True)
+        session.load(editor, self.project)
         set_values(editor, "arm", clip="bend")
         editor.playback.scrub(1.5)
         super().__init__(editor, "arm")
@@ -89,12 +89,21 @@ class Rigger(NodeStage):
 
 
 @pytest.fixture
-def rigger(session, tmp_path):
-    return Rigger(session, tmp_path)
+def rigger(fresh, qtbot, tmp_path):
+    rigger = Rigger(Session(qtbot), fresh, tmp_path)
+    yield rigger
+    for button in (rigger.tool.bar.before, rigger.tool.bar.all_bones):
+        button.setChecked(False)
+
+
+@pytest.fixture
+def own_rigger(session, tmp_path):
+    return Rigger(session, session.start(drawn=True), tmp_path)
 
 
 @pytest.mark.slow
-def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_and_opened(rigger, qtbot, tmp_path):
+def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_and_opened(own_rigger, qtbot, tmp_path):
+    rigger = own_rigger
     editor, document = rigger.editor, rigger.document
     rigger.begin()
     assert document.scene.view.comparison is SkinningComparison.SPLIT
@@ -209,7 +218,6 @@ def test_the_bone_under_the_mouse_is_picked_and_all_have_colours(rigger):
     assert rigger.document.undo_stack.count() == 0
 
 
-@pytest.mark.slow
 def test_locked_bones_keep_their_weights_and_without_a_bone_nothing_is_painted(rigger):
     rigger.begin()
     own = rigger.table.of_joint(UPPER)
@@ -238,10 +246,10 @@ def made(session, editor, qtbot, node, act, *more, text):
     assert editor.document.undo_stack.undo_text == text
 
 
-def test_weights_of_an_arm_are_made_in_the_inspector(editor, session, qtbot):
+def test_weights_of_an_arm_are_made_in_the_inspector(editor, qtbot):
     pytest.importorskip("scipy")
     maker, node = editor.kind_panels["model"].maker, editor.document.scene.characters[0].id
-    own = editor.client.engine.views.characters[node].model
+    session, own = Session(qtbot), editor.client.engine.views.characters[node].model
     making = functools.partial(made, session, editor, qtbot, node)
     making(maker.automatic, text="Automatic weights of arm")
     assert editor.client.engine.views.characters[node].model.skin.influence_max == 4
