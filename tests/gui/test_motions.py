@@ -174,6 +174,7 @@ def test_a_file_without_a_body_says_so_in_one_line(man, qtbot, swing, tmp_path):
     assert man.document.scene == before
 
 
+@pytest.mark.slow
 def test_a_project_opens_without_missing_and_damaged_motions(man, qtbot, swing, tmp_path):
     man.motions.add(man.document.scene.characters[0].id, swing)
     qtbot.waitUntil(lambda: bool(settings_of(man).motions), timeout=60000)

@@ -138,7 +138,7 @@ def test_the_status_bar_offers_a_seek(stage):
     assert stage.button.isHidden()
     stage.play(5)
     assert stage.button.isHidden()
-    stage.playback.scrub(0.5)
+    stage.playback.scrub(0.2)
     assert stage.button.isVisible()
     with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000):
         stage.button.click()
@@ -264,11 +264,11 @@ def test_playing_that_waits_goes_on_after_edits(stage, monkeypatch):
 
 
 def test_playing_begins_at_the_last_missing_step(stage):
-    stage.playback.scrub(0.5)
+    stage.playback.scrub(0.2)
     with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000) as ended:
         stage.playback.toggle()
-    assert ended.args == [f"Simulated {STEPS} steps, {STEPS * STEP_TIME:.2f} s"]
-    assert stage.playback.playhead == Playhead(pytest.approx(0.5), playing=True)
+    assert ended.args == ["Simulated 12 steps, 0.20 s"]
+    assert stage.playback.playhead == Playhead(pytest.approx(0.2), playing=True)
     assert not stage.playback.is_waiting
     stage.playback.pause()
 
