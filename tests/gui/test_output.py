@@ -40,7 +40,7 @@ def started(editor, action, path, **values):
     form.show_values(**values)
     window.files[page].set_text(str(path))
     button.click()
-    return editor.output.queue.jobs[-1]
+    return next(reversed(editor.output.queue.jobs), None)
 
 
 def test_forms_offer_the_frames_of_the_scene(editor):
@@ -84,6 +84,22 @@ def test_images_and_scenes_are_written_one_after_the_other(qtbot, editor, tmp_pa
     assert drawn.text.startswith("3 images, 64 × 48, PNG, ")
     assert drawn.text.endswith("read back without error")
     assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(messages(editor))
+
+
+def test_existing_images_are_asked_about(editor, tmp_path, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(editor.output.queue, "add", jobs.append)
+    (tmp_path / "arm_0001.png").write_bytes(b"mine")
+    for answer, resumed in (
+        (OverwriteChoice.CANCEL, []), (OverwriteChoice.KEEP, [True]), (OverwriteChoice.REPLACE, [False])
+    ):  # fmt: skip
+        jobs.clear()
+        editor.dialogs.existing = answer
+        started(editor, "file.render", tmp_path / "arm.png", first=0, last=2)
+        assert editor.dialogs.asked[-1] == "1 of arm_….png"
+        assert [job.command.resume for job in jobs] == resumed
+        for job in jobs:
+            job.folder.cleanup()
 
 
 @pytest.mark.slow
