@@ -18,18 +18,23 @@ from sinew.widgets.messages import ACTION
 from tests.gui.editor_harness import Session, picture, settled
 
 
-@pytest.fixture
-def folder(tmp_path):
-    shutil.copytree(resources.path("models") / "humanoid", tmp_path / "humanoid")
-    (tmp_path / "found").mkdir()
-    shutil.move(tmp_path / "humanoid" / "humanoid_clothes.png", tmp_path / "found")
-    return tmp_path
+def without_clothes(folder):
+    """Copies the humanoid into a folder, and one of its textures beside it."""
+    shutil.copytree(resources.path("models") / "humanoid", folder / "humanoid")
+    (folder / "found").mkdir()
+    shutil.move(folder / "humanoid" / "humanoid_clothes.png", folder / "found")
+    return folder
 
 
-@pytest.fixture
-def editor(fresh, qtbot, folder):
-    Session(qtbot).load(fresh, folder / "humanoid" / "humanoid.ezm")
-    return fresh
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return without_clothes(tmp_path_factory.mktemp("materials"))
+
+
+@pytest.fixture(scope="module")
+def kept_arm(folder):
+    """The humanoid instead of the arm."""
+    return folder / "humanoid" / "humanoid.ezm", {}
 
 
 def row(editor, name) -> SettingRow:
@@ -118,6 +123,7 @@ def test_a_texture_is_replaced_removed_and_restored(editor, qtbot, folder):
     assert not item.reset_button.isVisible()
 
 
+@pytest.mark.slow
 def test_a_large_texture_is_uploaded_in_steps(editor, qtbot, folder, monkeypatch):
     chosen = folder / "found" / "red.png"
     Image.new("RGB", (64, 64), (255, 0, 0)).save(chosen)
@@ -160,7 +166,9 @@ def test_a_large_texture_is_uploaded_in_steps(editor, qtbot, folder, monkeypatch
     assert not any("red.png" in label for label in engine.context.live), "an unused texture is deleted"
 
 
-def test_missing_textures_are_reported_and_located(editor, qtbot, folder):
+def test_missing_textures_are_reported_and_located(fresh, qtbot, tmp_path):
+    editor, folder = fresh, without_clothes(tmp_path)
+    Session(qtbot).load(editor, folder / "humanoid" / "humanoid.ezm")
     messages = editor.panels.messages
     (number,) = [i for i, one in enumerate(messages.messages) if one.action is not None]
     text = messages.messages[number].text

@@ -16,23 +16,28 @@ from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.editors import Choices
 from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.inspector.sections import ListEdits
-from tests.gui.editor_harness import Session, picture, settled
+from tests.gui.editor_harness import picture, settled
 
 LIST = ParamRef("model-1", "model", "modifiers")
 
 
+@pytest.fixture(scope="module")
+def kept_arm():
+    """The human instead of the arm."""
+    return resource("models") / "humanoid" / "humanoid.ezm", {}
+
+
 @pytest.fixture
-def editor(fresh, qtbot):
+def editor(editor):
     """The human in its bind pose and an object beside it; the human is selected."""
-    Session(qtbot).load(fresh, resource("models") / "humanoid" / "humanoid.ezm")
-    document = fresh.document
+    document = editor.document
     document.set_value(ParamRef("model-1", "model", "bind_pose"), True)
     target = Node(id="", name="Target", transform=Transform(position=(0.45, 1.2, 0.2)), settings=GroupSettings())
     document.add_nodes([target], "Add target")
     document.select(Selection(node="model-1"))
     document.undo_stack.clear()
-    settled(fresh)
-    return fresh
+    settled(editor)
+    return editor
 
 
 def hand(editor):
@@ -47,6 +52,7 @@ def status(editor):
     return editor.panels.inspector.head.status
 
 
+@pytest.mark.slow
 def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     document = editor.document
     target = document.scene.of_kind("group")[0].id

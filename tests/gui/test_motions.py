@@ -25,6 +25,7 @@ from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.inspector.keys import KeyState
 from sinew.widgets.messages import Severity
 from sinew.widgets.parts import ElidedLabel
+from tests.conftest import slow
 from tests.fbx_samples import write_mixamo
 from tests.gui.editor_harness import Mouse, Session, messages, place_of, set_values, settled, trigger
 from tests.gui.test_editor_files import files_data
@@ -38,11 +39,16 @@ def swing(tmp_path_factory):
     return write_bvh(load_model(HUMANOID), tmp_path_factory.mktemp("motions") / "swing.bvh")
 
 
+@pytest.fixture(scope="module")
+def kept_arm():
+    """The humanoid instead of the arm."""
+    return HUMANOID, {}
+
+
 @pytest.fixture
-def man(fresh, qtbot):
+def man(editor):
     """The shared editor with the humanoid open."""
-    Session(qtbot).load(fresh, HUMANOID)
-    return fresh
+    return editor
 
 
 def settings_of(editor):
@@ -168,6 +174,7 @@ def test_a_file_without_a_body_says_so_in_one_line(man, qtbot, swing, tmp_path):
     assert man.document.scene == before
 
 
+@pytest.mark.slow
 def test_a_project_opens_without_missing_and_damaged_motions(man, qtbot, swing, tmp_path):
     man.motions.add(man.document.scene.characters[0].id, swing)
     qtbot.waitUntil(lambda: bool(settings_of(man).motions), timeout=60000)
@@ -232,6 +239,7 @@ def test_motions_are_listed_exported_and_removed(man, qtbot, swing, tmp_path):
     wait_for_clip(man, qtbot, "swing")
 
 
+@pytest.mark.slow
 def test_a_mixamo_character_walks_to_motion_capture(fresh, qtbot, assets, tmp_path):
     pytest.importorskip("ufbx")
     walk = assets / "bvh" / "cmu_12_01_walk.bvh"
@@ -365,7 +373,7 @@ def test_guesses_by_shape_play_and_are_shown_as_guesses(man, qtbot, swing, tmp_p
     panel.close()
 
 
-@pytest.mark.parametrize("by_keys", [False, True])
+@pytest.mark.parametrize("by_keys", [False, slow(True)])
 def test_missing_bones_are_set_in_the_rest_pose(man, qtbot, swing, tmp_path, monkeypatch, by_keys):
     """By clicks on joints, or by keys: Up, Down and the beginning of a name."""
     monkeypatch.setattr("sinew.sim.assets.humanoid.bones_by_shape", lambda *_: {})

@@ -21,7 +21,7 @@ from tests.plugins.packages import registered
 @pytest.fixture
 def roped(session, tiny):
     with registered(ROPE):
-        editor = session.start(drawn=True, clock=Clock())
+        editor = session.start(clock=Clock())
         session.load(editor, tiny)
         yield editor
         session.close_all()

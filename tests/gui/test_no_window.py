@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tests.conftest import slow
 from tests.processes import finished
 
 
@@ -19,9 +20,13 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="va
     ("variables", "expected"),
     [
         ({"DISPLAY": ":4711"}, "no display: could not connect to display :4711; "),
-        ({"QT_QPA_PLATFORM": "nonsense"}, 'no display: Could not find the Qt platform plugin "nonsense"'),
-        ({"QT_QPA_PLATFORM": "offscreen"}, "OpenGL: 3.3 core is needed, and windows of the platform 'offscreen' have"),
-        ({"__EGL_VENDOR_LIBRARY_DIRS": "/none"}, "OpenGL: 3.3 core is needed, and windows of the platform 'xcb' have"),
+        slow({"QT_QPA_PLATFORM": "nonsense"}, 'no display: Could not find the Qt platform plugin "nonsense"'),
+        slow(
+            {"QT_QPA_PLATFORM": "offscreen"}, "OpenGL: 3.3 core is needed, and windows of the platform 'offscreen' have"
+        ),
+        slow(
+            {"__EGL_VENDOR_LIBRARY_DIRS": "/none"}, "OpenGL: 3.3 core is needed, and windows of the platform 'xcb' have"
+        ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -33,6 +38,7 @@ def test_the_reason_is_one_line(variables: dict[str, str | None], expected: str)
     assert "; " in line, "and the remedy"
 
 
+@pytest.mark.slow
 def test_an_older_opengl_is_named() -> None:
     version = "3.0"
     status, lines = started(MESA_GL_VERSION_OVERRIDE=version)
@@ -42,6 +48,7 @@ def test_an_older_opengl_is_named() -> None:
     assert lines[0].startswith(f"sinew: OpenGL: 3.3 core is needed, and windows have {version} ")
 
 
+@pytest.mark.slow
 def test_odd_variables_are_overruled() -> None:
     status, lines = started(PYOPENGL_PLATFORM="nonsense", QT_XCB_GL_INTEGRATION="xcb_glx")
     assert status == 0

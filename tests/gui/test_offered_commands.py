@@ -26,10 +26,15 @@ NEEDS = {
 }
 
 
+@pytest.fixture(scope="module")
+def kept_arm():
+    """The cape instead of the arm."""
+    return resources.path("projects") / "cape.sinew", {}
+
+
 @pytest.fixture
-def caped(fresh, qtbot):
-    Session(qtbot).load(fresh, resources.path("projects") / "cape.sinew")
-    return fresh
+def caped(editor):
+    return editor
 
 
 def texts(menu: QMenu) -> list[str]:
@@ -131,7 +136,9 @@ def test_a_click_on_a_character_selects_it_and_not_its_colliders(caped):
     assert caped.tools.pick(QPointF(head)) == Selection(node="humanoid")
 
 
-def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(editor):
+def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(fresh, arm, qtbot):
+    editor = fresh
+    Session(qtbot).load(editor, arm)
     node = editor.document.scene.characters[0].id
     editor.document.set_value(ParamRef(node, "model", "unit_scale"), 0.01)
     editor.edits.compare(SkinningComparison.DIFFERENCE)

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -39,7 +40,7 @@ def started(editor, action, path, **values):
     form.show_values(**values)
     window.files[page].set_text(str(path))
     button.click()
-    return editor.output.queue.jobs[-1]
+    return next(reversed(editor.output.queue.jobs), None)
 
 
 def test_forms_offer_the_frames_of_the_scene(editor):
@@ -85,6 +86,23 @@ def test_images_and_scenes_are_written_one_after_the_other(qtbot, editor, tmp_pa
     assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(messages(editor))
 
 
+def test_existing_images_are_asked_about(editor, tmp_path, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(editor.output.queue, "add", jobs.append)
+    (tmp_path / "arm_0001.png").write_bytes(b"mine")
+    for answer, resumed in (
+        (OverwriteChoice.CANCEL, []), (OverwriteChoice.KEEP, [True]), (OverwriteChoice.REPLACE, [False])
+    ):  # fmt: skip
+        jobs.clear()
+        editor.dialogs.existing = answer
+        started(editor, "file.render", tmp_path / "arm.png", first=0, last=2)
+        assert editor.dialogs.asked[-1] == "1 of arm_….png"
+        assert [job.command.resume for job in jobs] == resumed
+        for job in jobs:
+            job.folder.cleanup()
+
+
+@pytest.mark.slow
 def test_existing_images_are_replaced_or_left_as_the_user_answers(qtbot, editor, tmp_path):
     Image.new("RGB", (9, 9)).save(tmp_path / "arm_0001.png")
     mine = (tmp_path / "arm_0001.png").read_bytes()
@@ -234,6 +252,7 @@ def test_a_camera_of_the_scene_can_be_chosen(editor):
     window.close()
 
 
+@pytest.mark.slow
 def test_a_rendering_is_divided_as_chosen(qtbot, editor, tmp_path):
     job = started(
         editor, "file.render", tmp_path / "arm.png", width=64, height=48, first=0, last=2, workers=2, camera=""
@@ -307,6 +326,7 @@ def test_what_does_not_go_together_is_refused():
     assert "stores no opacity; images, animated WebP and GIF do" in reason("a.mov", alpha=True)
 
 
+@pytest.mark.slow
 def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
     settled(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)

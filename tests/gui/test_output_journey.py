@@ -96,6 +96,7 @@ class User:
         self._qtbot.waitUntil(lambda: not self.editor.output.queue.busy, timeout=120_000)
 
 
+@pytest.mark.slow
 def test_videos_images_and_scenes_are_written_by_the_menus(user, tmp_path):
     project = "sparks"
     for module in ("av", "pxr"):

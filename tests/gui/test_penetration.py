@@ -29,12 +29,12 @@ def stage(editor, qtbot):
             ParamRef(cloth, "cloth", "gravity"): (0.0, 0.0, 0.0),
         }
     )
-    picture(editor)
+    settled(editor)
     editor.playback.scrub(STEPS / 60)
     with qtbot.waitSignal(editor.seek.ended, timeout=120000):
         editor.seek.start()
     editor.playback.scrub(2 / 60)
-    picture(editor)
+    settled(editor)
     return editor, character, cloth
 
 
@@ -42,9 +42,9 @@ def show(editor, *, on):
     editor.document.set_value(ParamRef(VIEW, VIEW, "penetration"), on)
     ends = time.monotonic() + 120.0
     while True:
-        shown = picture(editor)
+        settled(editor)
         if not editor.client.penetration.is_due:
-            return shown
+            return picture(editor)
         QApplication.processEvents()
         assert time.monotonic() < ends
 

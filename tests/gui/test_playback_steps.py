@@ -9,6 +9,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import PlaybackSettings
+from tests.conftest import slow
 from tests.gui.editor_harness import Clock
 from tests.permissions import OWN
 
@@ -124,16 +125,17 @@ def test_waiting_goes_on_while_the_scene_keeps_its_length(qapp):
     assert playback.playhead.time == 2.0, "where the user had moved it"
 
 
-def test_the_cape_moves_as_the_command_line_simulates_it(qapp):
+@pytest.mark.parametrize("steps", [8, slow(70)])  # 70 is more than the 64 of the walk
+def test_the_cape_moves_as_the_command_line_simulates_it(qapp, steps):
     scene = opened(resources.path("projects") / "cape.sinew", OWN)
     with Context.headless() as context:
         run = SceneRun(context, scene)
-        run.advance_to(70)  # more than the 64 of the walk
+        run.advance_to(steps)
         expected = run.engine.simulation.systems["cape"].cloth.positions()
         engine = SceneRun(context, scene).engine
         playback = Playback(lambda: scene.scene.playback, lambda: 5.0, EngineSteps(engine))
         for _ in range(2):
-            for _ in range(70):
+            for _ in range(steps):
                 playback.step_simulation()
             np.testing.assert_array_equal(engine.simulation.systems["cape"].cloth.positions(), expected)
             playback.reset_simulation()

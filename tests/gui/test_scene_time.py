@@ -176,6 +176,7 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(editor):
     assert editor.window._simulation.text().endswith("held")
 
 
+@pytest.mark.slow
 def test_backwards_and_ping_pong_play_cached_steps(editor, monkeypatch):
     cloth = add_cloth(editor)
     play(editor, 20)
@@ -229,6 +230,7 @@ def test_backwards_and_ping_pong_play_cached_steps(editor, monkeypatch):
     playback.pause()
 
 
+@pytest.mark.slow
 def test_playback_simulates_missing_steps_first(editor, qtbot):
     add_cloth(editor)
     editor.playback.scrub(0.5)

@@ -8,6 +8,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
+from tests.conftest import slow
 from tests.gui.editor_harness import add_cloth, settled
 
 STEPS = 30
@@ -17,8 +18,12 @@ class Stage:
     def __init__(self, editor, qtbot):
         self.qtbot, self.editor = qtbot, editor
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
-        self.cloth = add_cloth(editor)
-        self.sparks, self.burst = self.add_emitter("Sparks", self.bone), self.add_emitter("Fireworks", None)
+        if not self.document.scene.of_kind("cloth"):
+            add_cloth(editor)
+            self.add_emitter("Sparks", self.bone)
+            self.add_emitter("Fireworks", None)
+        (self.cloth,) = (node.id for node in self.document.scene.of_kind("cloth"))
+        self.sparks, self.burst = (node.id for node in self.document.scene.of_kind("emitter"))
         settled(self.editor)
 
     @property
@@ -62,10 +67,14 @@ class Stage:
 
 
 @pytest.fixture
-def stage(editor, qtbot):
-    return Stage(editor, qtbot)
+def stage(editor, kept_arm, qtbot):
+    """The arm with a cloth and emitters, which later tests open with it."""
+    stage = Stage(editor, qtbot)
+    kept_arm[1]["scene"] = stage.document.scene
+    return stage
 
 
+@pytest.mark.slow
 def test_a_seek_gives_the_bits_that_playing_gives(stage):
     stage.play(STEPS)
     played, time = stage.state(), stage.playback.playhead.time
@@ -88,7 +97,7 @@ def test_a_seek_gives_the_bits_that_playing_gives(stage):
 
 
 def test_drawing_and_edits_of_the_look_do_not_change_a_seek(stage, monkeypatch):
-    stage.play(12)
+    stage.play(6)
     played, time = stage.state(), stage.playback.playhead.time
     monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     names = iter(f"sheet {number}" for number in range(1000))
@@ -129,7 +138,7 @@ def test_the_status_bar_offers_a_seek(stage):
     assert stage.button.isHidden()
     stage.play(5)
     assert stage.button.isHidden()
-    stage.playback.scrub(0.5)
+    stage.playback.scrub(0.2)
     assert stage.button.isVisible()
     with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000):
         stage.button.click()
@@ -182,6 +191,7 @@ def test_other_actions_end_a_seek(stage, monkeypatch):
     end_by(stage.editor.files.new)
 
 
+@pytest.mark.slow
 def test_the_playhead_stays_within_the_range(stage):
     stage.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "start"): 6, ParamRef(PLAYBACK, PLAYBACK, "end"): 24})
     clip = stage.playback.duration
@@ -207,7 +217,7 @@ def test_the_cache_size_is_set_and_remembered(fresh, qtbot):
     fresh.preferences.change("simulation", cache_limit=CacheBudget.USUAL)
 
 
-@pytest.mark.parametrize("by", ["key", "escape", "button", "scrub", "remove"])
+@pytest.mark.parametrize("by", ["key", slow("escape"), slow("button"), slow("scrub"), "remove"])
 def test_playing_waits_for_missing_steps(stage, monkeypatch, by):
     window, playback = stage.editor.window, stage.playback
     monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
@@ -254,11 +264,11 @@ def test_playing_that_waits_goes_on_after_edits(stage, monkeypatch):
 
 
 def test_playing_begins_at_the_last_missing_step(stage):
-    stage.playback.scrub(0.5)
+    stage.playback.scrub(0.2)
     with stage.qtbot.waitSignal(stage.seek.ended, timeout=60000) as ended:
         stage.playback.toggle()
-    assert ended.args == [f"Simulated {STEPS} steps, {STEPS * STEP_TIME:.2f} s"]
-    assert stage.playback.playhead == Playhead(pytest.approx(0.5), playing=True)
+    assert ended.args == ["Simulated 12 steps, 0.20 s"]
+    assert stage.playback.playhead == Playhead(pytest.approx(0.2), playing=True)
     assert not stage.playback.is_waiting
     stage.playback.pause()
 

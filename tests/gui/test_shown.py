@@ -107,6 +107,7 @@ def test_a_stopped_simulation(sheet):
     assert title(editor).startswith("Timeline – Cape: stopped at step ")
 
 
+@pytest.mark.slow
 def test_bakes_of_now_and_of_before(sheet, qtbot):
     editor, cloth = sheet
     editor.playback.scrub(0.25)

@@ -17,7 +17,7 @@ from sinew.sim.maths.points import nearest_vertices
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.scene.view_state import Selection
 from sinew.sim.skin.weights.make import WeightOptions
-from tests.gui.editor_harness import NodeStage, messages, picture, place_of, set_values, settled, trigger
+from tests.gui.editor_harness import NodeStage, Session, messages, picture, place_of, set_values, settled, trigger
 
 LOWER, UPPER = 1, 2
 """Joints of the arm beside the elbow."""
@@ -26,12 +26,12 @@ LOWER, UPPER = 1, 2
 class Rigger(NodeStage):
     """The arm sample with its elbow bent by 150°, from the folder of a user."""
 
-    def __init__(self, session, folder):
+    def __init__(self, session, editor, folder):
         shutil.copytree(resource("models") / "arm", folder / "models" / "arm")
         (folder / "projects").mkdir()
         shutil.copy(resource("projects") / "arm.sinew", folder / "projects")
         self.session, self.project = session, folder / "projects" / "arm.sinew"
-        editor = session.open(self.project, drawn=True)
+        session.load(editor, self.project)
         set_values(editor, "arm", clip="bend")
         editor.playback.scrub(1.5)
         super().__init__(editor, "arm")
@@ -89,11 +89,21 @@ class Rigger(NodeStage):
 
 
 @pytest.fixture
-def rigger(session, tmp_path):
-    return Rigger(session, tmp_path)
+def rigger(fresh, qtbot, tmp_path):
+    rigger = Rigger(Session(qtbot), fresh, tmp_path)
+    yield rigger
+    for button in (rigger.tool.bar.before, rigger.tool.bar.all_bones):
+        button.setChecked(False)
 
 
-def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_and_opened(rigger, qtbot, tmp_path):
+@pytest.fixture
+def own_rigger(session, tmp_path):
+    return Rigger(session, session.start(drawn=True), tmp_path)
+
+
+@pytest.mark.slow
+def test_an_elbow_is_painted_until_its_loss_halves_then_undone_saved_exported_and_opened(own_rigger, qtbot, tmp_path):
+    rigger = own_rigger
     editor, document = rigger.editor, rigger.document
     rigger.begin()
     assert document.scene.view.comparison is SkinningComparison.SPLIT
@@ -227,6 +237,31 @@ def test_locked_bones_keep_their_weights_and_without_a_bone_nothing_is_painted(r
     assert rigger.settings.weights == before
 
 
+def made(session, editor, qtbot, node, act, *more, text):
+    """Makes weights of a model by a button of the inspector."""
+    maker = editor.kind_panels["model"].maker
+    act(editor.document.scene.node(node), editor.store.file_model(node), *more)
+    qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
+    session.await_models(editor)
+    assert editor.document.undo_stack.undo_text == text
+
+
+def test_weights_of_an_arm_are_made_in_the_inspector(editor, qtbot):
+    pytest.importorskip("scipy")
+    maker, node = editor.kind_panels["model"].maker, editor.document.scene.characters[0].id
+    session, own = Session(qtbot), editor.client.engine.views.characters[node].model
+    making = functools.partial(made, session, editor, qtbot, node)
+    making(maker.automatic, text="Automatic weights of arm")
+    assert editor.client.engine.views.characters[node].model.skin.influence_max == 4
+    maker.options = WeightOptions(influences=2)
+    making(maker.prune, text="Prune weights of arm to 2")
+    assert editor.client.engine.views.characters[node].model.skin.influence_max == 2
+    editor.document.undo_stack.go(0)
+    session.await_models(editor)
+    assert editor.client.engine.views.characters[node].model is own
+
+
+@pytest.mark.slow
 def test_weights_of_the_whole_model_are_made_in_the_inspector(session, tmp_path, qtbot):
     pytest.importorskip("scipy")
     shutil.copytree(resource("models") / "humanoid", tmp_path / "humanoid")
@@ -240,23 +275,17 @@ def test_weights_of_the_whole_model_are_made_in_the_inspector(session, tmp_path,
     def model():
         return editor.client.engine.views.characters[node].model
 
-    def made(act, *more, text):
-        act(editor.document.scene.node(node), editor.store.file_model(node), *more)
-        qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
-        session.await_models(editor)
-        assert editor.document.undo_stack.undo_text == text
-
-    own = model()
-    made(maker.automatic, text="Automatic weights of humanoid")
+    making, own = functools.partial(made, session, editor, qtbot, node), model()
+    making(maker.automatic, text="Automatic weights of humanoid")
     assert model().skin.influence_max == 4
     assert len(settings().weights[0].bones) == 59
     name = next(part.name for part in model().mesh.sections if part.name == "shirt")
     maker.options = WeightOptions(search=0.1, angle=90.0)
-    made(maker.transfer_section, name, text="Weights of shirt of humanoid from its other sections")
-    made(maker.smooth, text="Smooth weights of humanoid")
-    made(maker.prune, text="Prune weights of humanoid to 4")
+    making(maker.transfer_section, name, text="Weights of shirt of humanoid from its other sections")
+    making(maker.smooth, text="Smooth weights of humanoid")
+    making(maker.prune, text="Prune weights of humanoid to 4")
     left_to_right = functools.partial(maker.mirror, from_right=False)
-    made(left_to_right, text="Mirror weights of humanoid, left to right")
+    making(left_to_right, text="Mirror weights of humanoid, left to right")
     maker.options = WeightOptions(search=0.001)
     maker.transfer_section(editor.document.scene.node(node), editor.store.file_model(node), name)
     qtbot.waitUntil(lambda: not maker.is_busy, timeout=60000)
