@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sinew.app.cli.main import main
-from sinew.sim.bench import runner
+from sinew.sim.bench import hair, particles, runner, skin
 from sinew.sim.bench.runner import rows_of
 from sinew.sim.bench.skinning import (
     JOINTS,
@@ -24,6 +24,10 @@ from sinew.sim.gl.library import ShaderLibrary
 
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of small images."""
+    monkeypatch.setattr(skin, "SETTLED", 2)
+    monkeypatch.setattr(hair, "IMAGE", (48, 32))
+    monkeypatch.setattr(particles, "IMAGE", (48, 32))
     duration = runner._duration
     monkeypatch.setattr(runner, "_duration", lambda case: duration(replace(case, steps=min(case.steps, 2))))
 
