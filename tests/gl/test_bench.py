@@ -109,6 +109,10 @@ def test_a_system_has_its_rows_at_every_size(system):
         for variant in variants
     ]
     assert all(row.elements_per_second > 0.0 for row in rows)
+
+
+@pytest.mark.parametrize("system", ["skinning", "particles"])
+def test_no_repetitions_are_refused(system):
     with pytest.raises(ValueError, match="repeat"):
         rows_of(system, 0, (10,))
 

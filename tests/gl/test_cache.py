@@ -233,6 +233,7 @@ def test_positions_between_two_steps_are_interpolated_linearly(context: Context,
         run.release()
 
 
+@pytest.mark.slow
 def test_evicted_steps_are_simulated_again_with_the_same_bits(context: Context) -> None:
     source = opened(resources.path("projects") / "cape.sinew", OWN)
     expected = fresh_bits(context, source, source.scene, [9, 21, END])

@@ -73,7 +73,7 @@ def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project
 
 def test_the_sheet_follows_its_settings_the_unit_and_the_model(dressed: tuple[Project, ProjectNode]) -> None:
     project, character = dressed
-    skirt = project.add("skirt", parent=character)
+    skirt = project.add("skirt", parent=character, substeps=32, garment_cell=60.0)
     project.playback.run_up = 0.1
     project.simulate(0)
     first = sheet_of(project, skirt)

@@ -225,6 +225,7 @@ def test_what_a_page_cannot_draw_is_named(tmp_path: Path, capsys: pytest.Capture
     assert "not in the page" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_cloths_that_meet_have_sliders(tmp_path: Path) -> None:
     with sinew.open(resources.path("projects/cloth-on-cloth.sinew")) as one:
         for node in ("Hammock", "Blanket"):
