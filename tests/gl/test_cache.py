@@ -23,6 +23,7 @@ from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.permissions import OWN
 
 END = 30
@@ -108,7 +109,7 @@ def test_a_node_without_state_restores_none(context: Context, ref: tuple[str, st
     run.release()
 
 
-@pytest.mark.parametrize("name", list(EDITS))
+@pytest.mark.parametrize("name", [slow("cape"), "sparks"])
 def test_steps_have_the_bits_of_a_fresh_run_after_scrubs_and_edits(context: Context, name: str) -> None:
     """Played, scrubbed, edited in mid-flight and taken back; pins, wind, births and colliders that ride on bones."""
     source, places = opened(resources.path("projects") / f"{name}.sinew", OWN), [5, 17, 22, END]

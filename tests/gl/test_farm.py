@@ -88,15 +88,19 @@ def test_a_sweep_on_two_processes_is_the_same_with_one_killed(
     assert os.listdir(tmp_path) == ["a.csv"]
 
 
+@pytest.mark.slow
 def test_a_film_on_two_processes_has_the_same_bytes(alone: Path, tmp_path: Path) -> None:
     assert main([*FILM, "--frames", "2:7", "--workers", "2", "--output", str(tmp_path / "%04d.png")]) == 0
     assert pictures(tmp_path) == pictures(alone)
-    assert len(pictures(tmp_path)) == 6
+    assert len(os.listdir(tmp_path)) == len(pictures(tmp_path)) == 6
+
+
+def test_an_animation_on_two_processes_has_the_same_bytes(tmp_path: Path) -> None:
     one, two = tmp_path / "one.gif", tmp_path / "two.gif"
     assert main([*FILM, "--frames", "2:7", "--output", str(one)]) == 0
     assert main([*FILM, "--frames", "2:7", "--workers", "2", "--output", str(two)]) == 0
     assert one.read_bytes() == two.read_bytes()
-    assert len(os.listdir(tmp_path)) == 8
+    assert len(os.listdir(tmp_path)) == 2
 
 
 def test_an_interrupted_sweep_goes_on(alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,11 +315,10 @@ def test_job_templates_are_valid(tmp_path: Path) -> None:
     template = job_template(tmp_path)
     assert main([*SHEET, *VALUES, "--output", str(tmp_path / "a.csv"), "--openjd", str(tmp_path / "s.json")]) == 0
     assert main(["verify", str(PROJECTS / "cape.sinew"), "--openjd", str(tmp_path / "v.json")]) == 0
+    from openjd.model import decode_job_template
+
     for name in ("job", "s", "v"):
-        done = subprocess.run(
-            [sys.executable, "-m", "openjd", "check", str(tmp_path / f"{name}.json")], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        decode_job_template(template=json.loads((tmp_path / f"{name}.json").read_text()))
     made = json.loads(template.read_text())
     assert [step["name"] for step in made["steps"]] == ["Chunks", "Join"]
 

@@ -25,6 +25,7 @@ from tests.garment_walks import stability_of
 from tests.oracles.skin import winding_numbers
 
 HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
+COARSE = {"garment_cell": 80.0, "substeps": 24, "more_substeps": False}
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def sheet_of(project: Project, garment: ProjectNode) -> Float64:
 def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project, ProjectNode], tmp_path: Path) -> None:
     project, character = dressed
     before = project.document.scene
-    cape = project.add("cape", "Cloak", parent=character, garment_length=0.5)
+    cape = project.add("cape", "Cloak", parent=character, garment_length=0.5, **COARSE)
     added = [node for node in project.nodes if node.id not in before.by_id]
     assert [(node.name, node.kind, node.parent.id) for node in added] == [
         ("Cloak", "cloth", character.id), ("Skin", "collider", character.id)
@@ -61,7 +62,7 @@ def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project
     assert project.document.scene == before
     project.redo()
     assert project.document.scene == after
-    skirt = project.add("skirt", parent=character)
+    skirt = project.add("skirt", parent=character, **COARSE)
     assert sum(node.kind == "collider" for node in project.nodes) == 1
     assert (skirt.other_cloths, skirt.met_cloths) == (True, (cape.id,))
     project.save(tmp_path / "dressed.sinew")
@@ -130,12 +131,12 @@ def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, Project
         assert system.cloth.stopped == ""  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_cape_meets_the_skirt_under_it(dressed: tuple[Project, ProjectNode]) -> None:
     project, character = dressed
     character.clip = "walk"
-    coarse = {"garment_cell": 80.0, "substeps": 24, "more_substeps": False}
-    skirt = project.add("skirt", parent=character, **coarse)
-    cape = project.add("cape", parent=character, wind=(0.0, 0.0, 4.0), **coarse)
+    skirt = project.add("skirt", parent=character, **COARSE)
+    cape = project.add("cape", parent=character, wind=(0.0, 0.0, 4.0), **COARSE)
     project.playback.run_up = 0.2
     for _ in range(2):
         project.step(10)
