@@ -23,7 +23,7 @@ from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from sinew.sim.scene.view_state import ViewState
-from tests.conftest import slow
+from tests.conftest import campaign, slow
 from tests.permissions import OWN
 
 END = 30
@@ -490,7 +490,7 @@ def test_baked_nodes_are_shown_at_any_step_and_others_wait(context: Context, she
     run.release()
 
 
-@pytest.mark.parametrize("walks", [20, pytest.param(200, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("walks", [8, slow(20), campaign(200)])
 def test_random_scrubs_edits_and_drags_show_the_same_bits(context: Context, sheet: OpenedScene, walks: int) -> None:
     """What is shown of a course of events is always the same, and that of a fresh run where it is one."""
     last, winds = 14, [sheet.scene.node("c").settings.wind, (0.0, 0.0, -3.0), (2.0, 1.0, 0.0)]

@@ -187,6 +187,14 @@ def cluster() -> Iterator[object]:
         yield made
 
 
+def test_a_scheduler_with_two_workers_is_the_same(alone: Path, tmp_path: Path, cluster) -> None:
+    few = ["--set", "Sheet.substeps=20", "--set", "Sheet.air_drag=0:1:2"]
+    words = [*SHEET, *few, "--scheduler", cluster.scheduler_address, "--output", str(tmp_path / "a.csv")]
+    assert main(words) == 0
+    assert rows(tmp_path / "a.csv") == rows(alone / "a.csv")[:2]
+
+
+@pytest.mark.slow
 def test_a_scheduler_with_two_workers_is_the_same_with_one_killed(
     alone: Path, tmp_path: Path, cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
