@@ -111,6 +111,7 @@ def test_firefox_repeats_every_bit(fox: Firefox, sheet: tuple[Path, Path]) -> No
     assert all(np.array_equal(found[name], expected[name]) for name in expected), rms(found, expected)
 
 
+@pytest.mark.slow
 def test_chromium_repeats_the_steps(chrome: Chromium, sheet: tuple[Path, Path]) -> None:
     project, page = sheet
     opened(chrome, page)

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +21,14 @@ from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.collider.fit import fit_colliders
 
 
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of small images."""
+    """With small images and few colliders."""
     monkeypatch.setattr(skin, "SETTLED", 2)
+    monkeypatch.setattr(skin, "fit_colliders", partial(fit_colliders, count_max=3))
     monkeypatch.setattr(hair, "IMAGE", (48, 32))
     monkeypatch.setattr(particles, "IMAGE", (48, 32))
     duration = runner._duration

@@ -72,6 +72,7 @@ def test_frames_are_numbered_by_key_and_all_are_rendered_by_default(dude: Path, 
     assert 30 < columns.mean() < 66
 
 
+@pytest.mark.slow
 def test_a_project_is_rendered_with_its_saved_view(project: Path, tmp_path: Path) -> None:
     rendered(project, tmp_path / "default.png")
     rendered(project, tmp_path / "saved.png", "--view", "saved")

@@ -21,6 +21,7 @@ from sinew.sim.kinds.cloth.stability import MARGIN
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.skin.attachment import attach, closest_weights
+from tests.conftest import slow
 from tests.garment_walks import stability_of
 from tests.oracles.skin import winding_numbers
 
@@ -102,7 +103,8 @@ def test_the_sheet_follows_its_settings_the_unit_and_the_model(dressed: tuple[Pr
         project.add("cape", parent=skirt)
 
 
-def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, ProjectNode]) -> None:
+@pytest.mark.parametrize("places", [1, slow(2)])
+def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, ProjectNode], places: int) -> None:
     project, character = dressed
     character.clip = "walk"
     skirt = project.add("skirt", parent=character, substeps=32, garment_cell=60.0)
@@ -113,7 +115,7 @@ def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, Project
     arms = model.skeleton.below([bones["leftUpperArm"], bones["rightUpperArm"]])[model.skin.strongest]
     whole = model.mesh.triangles
     body = np.unique(whole[~arms[whole].any(axis=1)])
-    for _ in range(2):
+    for _ in range(places):
         project.step(15)
         with project._current() as run:
             shown = run.engine.views.characters[character.id]

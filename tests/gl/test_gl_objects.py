@@ -331,7 +331,7 @@ def test_the_log_collects_what_opengl_reports(context: Context) -> None:
 @pytest.mark.parametrize(
     ("variables", "status", "expected"),
     [
-        ({"MESA_GL_VERSION_OVERRIDE": "3.0"}, 1, "the driver offers 3.0 "),
+        slow({"MESA_GL_VERSION_OVERRIDE": "3.0"}, 1, "the driver offers 3.0 "),
         ({"__EGL_VENDOR_LIBRARY_DIRS": "/none"}, 1, "apt install libegl1 libegl-mesa0 libgl1-mesa-dri"),
         slow({"PYOPENGL_PLATFORM": "glx"}, 0, ""),
     ],

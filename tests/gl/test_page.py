@@ -245,6 +245,7 @@ def test_python_writes_the_same_page(tmp_path: Path) -> None:
     assert target.read_bytes() == source.with_suffix(".html").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_pass_may_write_what_no_other_reads(tmp_path: Path) -> None:
     """The first pass of the bending of a mesh writes aims for more passes, which the dress does not need."""
     target = tmp_path / "dress.html"
