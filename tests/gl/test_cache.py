@@ -151,7 +151,7 @@ def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
     return {name: place for name, place in zip(names.tolist(), places, strict=True) if np.isfinite(place).all()}
 
 
-@pytest.mark.parametrize("name", list(EDITS))
+@pytest.mark.parametrize("name", ["cape", slow("sparks")])
 def test_another_engine_continues_from_a_state(context: Context, name: str) -> None:
     source = opened(resources.path("projects") / f"{name}.sinew", OWN)
     changed = with_value(source.scene, *EDITS[name])
@@ -178,7 +178,7 @@ def test_another_engine_continues_from_a_state(context: Context, name: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("cape", {"source": ClothSource.GRID, "pin_list": ""}), ("sparks", {"capacity": 100})]
+    ("name", "other"), [slow("cape", {"source": ClothSource.GRID, "pin_list": ""}), ("sparks", {"capacity": 100})]
 )
 def test_a_state_of_another_size_is_refused(context: Context, name: str, other: dict[str, Any]) -> None:
     source = opened(resources.path("projects") / f"{name}.sinew", OWN)
@@ -199,7 +199,7 @@ def test_a_state_of_another_size_is_refused(context: Context, name: str, other: 
     run.release()
 
 
-@pytest.mark.parametrize("name", ["cape", "sparks", "hair-on-sphere"])
+@pytest.mark.parametrize("name", ["cape", slow("sparks"), "hair-on-sphere"])
 def test_positions_between_two_steps_are_interpolated_linearly(context: Context, name: str) -> None:
     run = CachedRun(context, opened(resources.path("projects") / f"{name}.sinew", OWN))
     try:

@@ -199,13 +199,13 @@ def test_a_large_page_is_refused(
 def test_what_cannot_be_live_is_recorded_and_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compared = ClothSettings(columns=7, rows=6, substeps=8, rival=ClothComparisonChoice.LINES)
     source = project(tmp_path / "mixed.sinew", Sheet=SHEET, Compared=compared)
-    found = exported(source, "--frames", "0:12", "--option", "sliders=none")
+    found = exported(source, "--frames", "0:2", "--option", "sliders=none")
     why = "its kind, or its comparison, shows nothing that a page repeats"
     assert forms(found) == {"Sheet": ("live", ""), "Compared": ("recorded", why)}
     assert list(found.scene["live"]["outputs"]) == ["sheet"]
     assert not found.scene["endless"]
     assert f"Compared: recorded, {why}" in capsys.readouterr().out
-    found = exported(source, "--frames", "0:12", "--option", "live=off")
+    found = exported(source, "--frames", "0:2", "--option", "live=off")
     assert {form for form, _ in forms(found).values()} == {"recorded"}
     assert found.scene["live"] is None
 
