@@ -37,7 +37,6 @@ def test_a_project_is_a_page_in_a_sandbox(tmp_path: Path, monkeypatch: pytest.Mo
         assert project._repr_html_() is not shown
 
 
-@pytest.mark.slow
 def test_a_large_page_and_an_empty_scene_are_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebook, "SECONDS", 0.1)
     with sinew.open() as project:
