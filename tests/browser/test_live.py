@@ -111,6 +111,7 @@ def test_firefox_repeats_every_bit(fox: Firefox, sheet: tuple[Path, Path]) -> No
     assert all(np.array_equal(found[name], expected[name]) for name in expected), rms(found, expected)
 
 
+@pytest.mark.slow
 def test_chromium_repeats_the_steps(chrome: Chromium, sheet: tuple[Path, Path]) -> None:
     project, page = sheet
     opened(chrome, page)
@@ -120,6 +121,7 @@ def test_chromium_repeats_the_steps(chrome: Chromium, sheet: tuple[Path, Path]) 
     assert all(np.array_equal(again[name], first[name]) for name in first)  # a reset forgets nothing
 
 
+@pytest.mark.slow
 def test_sliders_do_what_the_settings_do(chrome: Chromium, sheet: tuple[Path, Path]) -> None:
     project, page = sheet
     opened(chrome, page)
@@ -142,6 +144,7 @@ def test_sliders_do_what_the_settings_do(chrome: Chromium, sheet: tuple[Path, Pa
     assert np.array_equal(simulated(chrome, (40,))["sheet/40"], first["sheet/40"])
 
 
+@pytest.mark.slow
 def test_a_hand_holds_a_particle(chrome: Chromium, sheet: tuple[Path, Path]) -> None:
     opened(chrome, sheet[1])
     first = simulated(chrome, (20,))["sheet/20"]

@@ -184,12 +184,16 @@ def test_a_model_is_a_project_and_steps_are_baked(flag: Path, tmp_path: Path) ->
     assert main(["verify", str(tmp_path / "baked.sinew")]) == 0
 
 
-def test_the_examples_run(flag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.slow
+def test_the_example_of_a_sweep_runs(flag: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = (EXAMPLES / "sweep.py").read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line and not line.startswith(('"""', "import"))]) <= 10
     assert main(["run", str(EXAMPLES / "sweep.py"), str(flag)]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[:2] for row in rows] == [[n, k] for n in ("60", "90") for k in ("100", "150", "200")]
+
+
+def test_the_examples_run(flag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(EXAMPLES / "live_edit.py"), str(flag)]) == 0
     assert capsys.readouterr().out.startswith("step 40: a particle has moved by ")
     assert main(["run", str(EXAMPLES / "animation.py"), str(flag), str(tmp_path)]) == 0

@@ -22,6 +22,7 @@ from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.gl.trials import compare_back_ends
 from sinew.sim.gl.vertex_array import Stream, VertexArray
+from tests.conftest import slow
 from tests.gl.shader_files import make_library
 from tests.permissions import OWN
 from tests.processes import finished
@@ -45,7 +46,7 @@ def bits(run: SceneRun) -> dict[str, bytes]:
     return {f"{n}.{key}": one.read().tobytes() for n, system in systems for key, one in system.arrays().items()}
 
 
-@pytest.mark.parametrize("name", ["cape", "sparks", "folded-sheet", "hair-on-sphere"])
+@pytest.mark.parametrize("name", [slow("cape"), "sparks", slow("folded-sheet"), "hair-on-sphere"])
 def test_a_project_has_the_same_bits_on_both_back_ends(context: Context, name: str) -> None:
     """Compilers of cards may contract a sum of products differently; a software renderer has but one."""
     run = SceneRun(context, opened(resources.path("projects") / f"{name}.sinew", OWN))
@@ -221,7 +222,7 @@ def test_a_changed_back_end_skins_again(context: Context, library: ShaderLibrary
     mesh.release()
 
 
-@pytest.mark.parametrize("version", ["3.3", "4.1"])
+@pytest.mark.parametrize("version", ["3.3", slow("4.1")])
 def test_without_compute_transform_feedback_is_used(context: Context, tmp_path: Path, version: str) -> None:
 
     if "mesa" not in context.capabilities.version.lower():

@@ -1,12 +1,13 @@
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sinew.app.cli.main import main
-from sinew.sim.bench import runner
+from sinew.sim.bench import hair, particles, runner, skin
 from sinew.sim.bench.runner import rows_of
 from sinew.sim.bench.skinning import (
     JOINTS,
@@ -20,10 +21,16 @@ from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.collider.fit import fit_colliders
 
 
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With small images and few colliders."""
+    monkeypatch.setattr(skin, "SETTLED", 2)
+    monkeypatch.setattr(skin, "fit_colliders", partial(fit_colliders, count_max=3))
+    monkeypatch.setattr(hair, "IMAGE", (48, 32))
+    monkeypatch.setattr(particles, "IMAGE", (48, 32))
     duration = runner._duration
     monkeypatch.setattr(runner, "_duration", lambda case: duration(replace(case, steps=min(case.steps, 2))))
 
@@ -105,6 +112,10 @@ def test_a_system_has_its_rows_at_every_size(system):
         for variant in variants
     ]
     assert all(row.elements_per_second > 0.0 for row in rows)
+
+
+@pytest.mark.parametrize("system", ["skinning", "particles"])
+def test_no_repetitions_are_refused(system):
     with pytest.raises(ValueError, match="repeat"):
         rows_of(system, 0, (10,))
 

@@ -23,6 +23,7 @@ from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import campaign, slow
 from tests.permissions import OWN
 
 END = 30
@@ -108,7 +109,7 @@ def test_a_node_without_state_restores_none(context: Context, ref: tuple[str, st
     run.release()
 
 
-@pytest.mark.parametrize("name", list(EDITS))
+@pytest.mark.parametrize("name", [slow("cape"), "sparks"])
 def test_steps_have_the_bits_of_a_fresh_run_after_scrubs_and_edits(context: Context, name: str) -> None:
     """Played, scrubbed, edited in mid-flight and taken back; pins, wind, births and colliders that ride on bones."""
     source, places = opened(resources.path("projects") / f"{name}.sinew", OWN), [5, 17, 22, END]
@@ -150,7 +151,7 @@ def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
     return {name: place for name, place in zip(names.tolist(), places, strict=True) if np.isfinite(place).all()}
 
 
-@pytest.mark.parametrize("name", list(EDITS))
+@pytest.mark.parametrize("name", ["cape", slow("sparks")])
 def test_another_engine_continues_from_a_state(context: Context, name: str) -> None:
     source = opened(resources.path("projects") / f"{name}.sinew", OWN)
     changed = with_value(source.scene, *EDITS[name])
@@ -177,7 +178,7 @@ def test_another_engine_continues_from_a_state(context: Context, name: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("cape", {"source": ClothSource.GRID, "pin_list": ""}), ("sparks", {"capacity": 100})]
+    ("name", "other"), [slow("cape", {"source": ClothSource.GRID, "pin_list": ""}), ("sparks", {"capacity": 100})]
 )
 def test_a_state_of_another_size_is_refused(context: Context, name: str, other: dict[str, Any]) -> None:
     source = opened(resources.path("projects") / f"{name}.sinew", OWN)
@@ -198,7 +199,7 @@ def test_a_state_of_another_size_is_refused(context: Context, name: str, other: 
     run.release()
 
 
-@pytest.mark.parametrize("name", ["cape", "sparks", "hair-on-sphere"])
+@pytest.mark.parametrize("name", ["cape", slow("sparks"), "hair-on-sphere"])
 def test_positions_between_two_steps_are_interpolated_linearly(context: Context, name: str) -> None:
     run = CachedRun(context, opened(resources.path("projects") / f"{name}.sinew", OWN))
     try:
@@ -233,6 +234,7 @@ def test_positions_between_two_steps_are_interpolated_linearly(context: Context,
         run.release()
 
 
+@pytest.mark.slow
 def test_evicted_steps_are_simulated_again_with_the_same_bits(context: Context) -> None:
     source = opened(resources.path("projects") / "cape.sinew", OWN)
     expected = fresh_bits(context, source, source.scene, [9, 21, END])
@@ -488,7 +490,7 @@ def test_baked_nodes_are_shown_at_any_step_and_others_wait(context: Context, she
     run.release()
 
 
-@pytest.mark.parametrize("walks", [20, pytest.param(200, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("walks", [8, slow(20), campaign(200)])
 def test_random_scrubs_edits_and_drags_show_the_same_bits(context: Context, sheet: OpenedScene, walks: int) -> None:
     """What is shown of a course of events is always the same, and that of a fresh run where it is one."""
     last, winds = 14, [sheet.scene.node("c").settings.wind, (0.0, 0.0, -3.0), (2.0, 1.0, 0.0)]

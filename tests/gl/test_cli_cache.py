@@ -164,6 +164,7 @@ def test_only_nodes_with_changed_settings_are_simulated_again(tmp_path, capsys, 
         assert cached[name].tobytes() == array.tobytes()
 
 
+@pytest.mark.slow
 def test_damaged_sample_bakes_are_reported(assets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, text in (
         ("cache_truncated_verify_ok", "hair-0.steps: Hair: has 4 of 12 steps; its file was cut off"),
@@ -235,6 +236,7 @@ def test_render_writes_and_reads_the_bake(tmp_path, capsys, monkeypatch):
     assert "bit-identical" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_sweep_in_the_readme_is_stable(repo_root: Path, tmp_path: Path) -> None:
     readme = (repo_root / "README.md").read_text()
     words = shlex.split(next(line for line in readme.splitlines() if line.startswith("sinew sweep PROJECT ")))

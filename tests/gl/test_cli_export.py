@@ -30,6 +30,7 @@ from sinew.sim.scene.curves import Curve, Key
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.gltf_rules import Checked
 from tests.motion_samples import write_bvh
 
@@ -96,7 +97,7 @@ def test_point_caches_have_the_steps(project: Path, steps: dict[str, np.ndarray]
     np.testing.assert_array_equal(faces, steps["Sheet.triangles"])
 
 
-@pytest.mark.parametrize("rate", [24.0, 25.0, 29.97, 50.0, 100.0])
+@pytest.mark.parametrize("rate", [slow(24.0), slow(25.0), 29.97, slow(50.0), 100.0])
 def test_any_rate_has_the_steps_and_what_lies_between(
     project: Path, steps: dict[str, np.ndarray], tmp_path: Path, rate: float
 ) -> None:

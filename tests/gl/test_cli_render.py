@@ -72,6 +72,7 @@ def test_frames_are_numbered_by_key_and_all_are_rendered_by_default(dude: Path, 
     assert 30 < columns.mean() < 66
 
 
+@pytest.mark.slow
 def test_a_project_is_rendered_with_its_saved_view(project: Path, tmp_path: Path) -> None:
     rendered(project, tmp_path / "default.png")
     rendered(project, tmp_path / "saved.png", "--view", "saved")
@@ -226,6 +227,7 @@ def test_images_show_the_materials_of_a_project(tmp_path: Path, capsys: pytest.C
     assert "gone.png" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_report_lists_how_far_feet_slide(tmp_path: Path) -> None:
     model, output = resources.path("models") / "humanoid" / "humanoid.ezm", tmp_path / "a.html"
     assert main(["report", str(model), "--output", str(output), "--frames", "0:30"]) == 0
@@ -293,6 +295,7 @@ def test_openexr_keeps_light_beyond_white(tmp_path: Path, options: tuple[str, ..
         assert found >= brightest if number == 0 else found <= brightest
 
 
+@pytest.mark.slow
 def test_samples_are_the_same_in_every_call(project: Path, tmp_path: Path) -> None:
     """One is the default of the classic look; times and samples are averaged together."""
     calls = {"a": ("16",), "b": ("16",), "one": ("1",), "blurred": ("4", "--blur", "8")}

@@ -116,6 +116,7 @@ def depth_in_body(points: np.ndarray, vertices: np.ndarray, normals: np.ndarray)
     return float(distances[inside].max(initial=0.0))
 
 
+@pytest.mark.slow
 def test_the_cape_hangs_from_the_shoulders_and_does_not_enter_the_body(output: Path) -> None:
     positions = simulated(CAPE, output, "--steps", "128", "--every", "8")["Cape.positions"].astype(np.float64)
     collar, hems = positions[:, :23], positions[8:, -23:, 1]

@@ -20,6 +20,7 @@ from sinew.sim.export.video_file import GifVideo, WebpVideo
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 
 ARM = resources.path("projects") / "arm.sinew"
 CAPE = resources.path("projects") / "cape.sinew"
@@ -269,7 +270,7 @@ def test_videos_without_their_package_are_refused(tmp_path, capsys, monkeypatch)
 @pytest.mark.parametrize(
     ("name", "ending"),
     [
-        ("a.mp4", signal.SIGTERM), ("a%d.png", signal.SIGKILL), ("a.abc", signal.SIGKILL),
+        slow("a.mp4", signal.SIGTERM), ("a%d.png", signal.SIGKILL), slow("a.abc", signal.SIGKILL),
     ],
 )  # fmt: skip
 def test_a_killed_command(name: str, ending: signal.Signals, tmp_path: Path, repo_root: Path) -> None:

@@ -21,10 +21,12 @@ from sinew.sim.kinds.cloth.stability import MARGIN
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.skin.attachment import attach, closest_weights
+from tests.conftest import slow
 from tests.garment_walks import stability_of
 from tests.oracles.skin import winding_numbers
 
 HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
+COARSE = {"garment_cell": 80.0, "substeps": 24, "more_substeps": False}
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def sheet_of(project: Project, garment: ProjectNode) -> Float64:
 def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project, ProjectNode], tmp_path: Path) -> None:
     project, character = dressed
     before = project.document.scene
-    cape = project.add("cape", "Cloak", parent=character, garment_length=0.5)
+    cape = project.add("cape", "Cloak", parent=character, garment_length=0.5, **COARSE)
     added = [node for node in project.nodes if node.id not in before.by_id]
     assert [(node.name, node.kind, node.parent.id) for node in added] == [
         ("Cloak", "cloth", character.id), ("Skin", "collider", character.id)
@@ -61,7 +63,7 @@ def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project
     assert project.document.scene == before
     project.redo()
     assert project.document.scene == after
-    skirt = project.add("skirt", parent=character)
+    skirt = project.add("skirt", parent=character, **COARSE)
     assert sum(node.kind == "collider" for node in project.nodes) == 1
     assert (skirt.other_cloths, skirt.met_cloths) == (True, (cape.id,))
     project.save(tmp_path / "dressed.sinew")
@@ -73,7 +75,7 @@ def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project
 
 def test_the_sheet_follows_its_settings_the_unit_and_the_model(dressed: tuple[Project, ProjectNode]) -> None:
     project, character = dressed
-    skirt = project.add("skirt", parent=character)
+    skirt = project.add("skirt", parent=character, substeps=32, garment_cell=60.0)
     project.playback.run_up = 0.1
     project.simulate(0)
     first = sheet_of(project, skirt)
@@ -101,7 +103,8 @@ def test_the_sheet_follows_its_settings_the_unit_and_the_model(dressed: tuple[Pr
         project.add("cape", parent=skirt)
 
 
-def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, ProjectNode]) -> None:
+@pytest.mark.parametrize("places", [1, slow(2)])
+def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, ProjectNode], places: int) -> None:
     project, character = dressed
     character.clip = "walk"
     skirt = project.add("skirt", parent=character, substeps=32, garment_cell=60.0)
@@ -112,7 +115,7 @@ def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, Project
     arms = model.skeleton.below([bones["leftUpperArm"], bones["rightUpperArm"]])[model.skin.strongest]
     whole = model.mesh.triangles
     body = np.unique(whole[~arms[whole].any(axis=1)])
-    for _ in range(2):
+    for _ in range(places):
         project.step(15)
         with project._current() as run:
             shown = run.engine.views.characters[character.id]
@@ -130,12 +133,12 @@ def test_a_skirt_stays_outside_of_a_walking_body(dressed: tuple[Project, Project
         assert system.cloth.stopped == ""  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_cape_meets_the_skirt_under_it(dressed: tuple[Project, ProjectNode]) -> None:
     project, character = dressed
     character.clip = "walk"
-    coarse = {"garment_cell": 80.0, "substeps": 24, "more_substeps": False}
-    skirt = project.add("skirt", parent=character, **coarse)
-    cape = project.add("cape", parent=character, wind=(0.0, 0.0, 4.0), **coarse)
+    skirt = project.add("skirt", parent=character, **COARSE)
+    cape = project.add("cape", parent=character, wind=(0.0, 0.0, 4.0), **COARSE)
     project.playback.run_up = 0.2
     for _ in range(2):
         project.step(10)

@@ -19,6 +19,7 @@ from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.texture import FORMATS, BufferTexture, TexelBuffer, Texture2D, pixel_format
 from sinew.sim.gl.uniform_block import UniformBlock
 from sinew.sim.gl.vertex_array import Stream, VertexArray
+from tests.conftest import slow
 from tests.gl.gl_errors import pending_errors
 from tests.gl.shader_files import HEADER, make_library
 from tests.processes import finished
@@ -330,9 +331,9 @@ def test_the_log_collects_what_opengl_reports(context: Context) -> None:
 @pytest.mark.parametrize(
     ("variables", "status", "expected"),
     [
-        ({"MESA_GL_VERSION_OVERRIDE": "3.0"}, 1, "the driver offers 3.0 "),
+        slow({"MESA_GL_VERSION_OVERRIDE": "3.0"}, 1, "the driver offers 3.0 "),
         ({"__EGL_VENDOR_LIBRARY_DIRS": "/none"}, 1, "apt install libegl1 libegl-mesa0 libgl1-mesa-dri"),
-        ({"PYOPENGL_PLATFORM": "glx"}, 0, ""),
+        slow({"PYOPENGL_PLATFORM": "glx"}, 0, ""),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )

@@ -15,13 +15,13 @@ from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
+from tests.conftest import slow
 
 NODES = (
     Node(id="a", name="Sheet", settings=ClothSettings(columns=6, rows=6, substeps=64)),
     Node(id="b", name="Emitter", settings=EmitterSettings()),
     Node(id="c", name="Hair", settings=HairSettings()),
 )
-COUNT = 16
 
 
 @pytest.fixture
@@ -88,8 +88,9 @@ def check(engine: Engine, count: int) -> None:
     assert len(missed) <= count // 50, missed
 
 
-def test_injected_faults_are_reported_at_file_and_line(engine: Engine) -> None:
-    check(engine, COUNT)
+@pytest.mark.parametrize("count", [4, slow(16)])
+def test_injected_faults_are_reported_at_file_and_line(engine: Engine, count: int) -> None:
+    check(engine, count)
 
 
 @pytest.mark.campaign

@@ -24,6 +24,7 @@ from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.processes import finished, started
 
 FILE = "cloth/step.glsl"
@@ -73,6 +74,7 @@ def stepped(engine: Engine, scene: Scene) -> list[str]:
     return [problem.text for problem in engine.simulation.take_problems()]
 
 
+@pytest.mark.slow
 def test_every_kernel_of_the_faults_ends_in_one_line(tmp_path: Path, assets: Path) -> None:
     for path in sorted((assets / "faults4").glob("kernel*.sinew")):
         words = ("-m", "sinew", "simulate", path, "--steps", "2", "--output", tmp_path / "o.npz")
@@ -86,7 +88,7 @@ def test_every_kernel_of_the_faults_ends_in_one_line(tmp_path: Path, assets: Pat
         assert psutil.Process().children(recursive=True) == before
 
 
-@pytest.mark.parametrize("text", [ENDLESS, LARGE])
+@pytest.mark.parametrize("text", [slow(ENDLESS), LARGE])
 def test_what_passes_the_limits_of_texts_ends_in_the_other_process(engine, monkeypatch, survived, text) -> None:
     monkeypatch.setattr(kernel_trial, "check_limits", lambda _: None)
     (line,) = stepped(engine, scene_with(text))
@@ -132,7 +134,7 @@ def test_a_folder_of_binaries_remembers_programs(context: Context, tmp_path: Pat
         context.binaries = None
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), slow(signal.SIGTERM, 143)])
 def test_a_signal_ends_a_trial_and_its_process(tmp_path: Path, number: signal.Signals, status: int) -> None:
     path, out = project_with(tmp_path, SLOW), tmp_path / "o.npz"
     process = started("-m", "sinew", "simulate", path, "--steps", "2", "--output", out, MESA_SHADER_CACHE_DISABLE="1")

@@ -32,7 +32,7 @@ from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.strips import Strip
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
-from tests.conftest import campaign
+from tests.conftest import campaign, slow
 from tests.permissions import OWN
 
 LAST = 75
@@ -141,16 +141,15 @@ def character_scene() -> OpenedScene:
 
 
 @pytest.mark.parametrize(
-    ("case", "seeks"),
+    ("case", "last", "seeks"),
     [
-        ("plain", 10), ("pre-roll", 5), ("character", 5),
-        campaign("plain", 100), campaign("pre-roll", 100), campaign("character", 100),
+        ("pre-roll", LAST, 5), ("character", 8, 1), slow("plain", LAST, 10), slow("character", 30, 5),
+        campaign("plain", LAST, 100), campaign("pre-roll", LAST, 100), campaign("character", 30, 100),
     ],
 )  # fmt: skip
-def test_seeks_have_the_bits_of_a_fresh_run(context: Context, case: str, seeks: int) -> None:
+def test_seeks_have_the_bits_of_a_fresh_run(context: Context, case: str, last: int, seeks: int) -> None:
     """Scrubbed, played on, shown at other moments, edited and undone, with and without a pre-roll."""
     source = character_scene() if case == "character" else opened_scene(SCENE)
-    last = 30 if case == "character" else LAST
     playback = PlaybackSettings(run_up=0.25 if case == "pre-roll" else 0.0)
     scene = structs.replace(source.scene, playback=playback)
     source = replace(source, scene=scene)

@@ -4,6 +4,7 @@ import pytest
 
 from sinew.app import kind_tests
 from sinew.app.kind_tests import *  # noqa: F403
+from tests.conftest import slow
 from tests.plugins.packages import install, installed_examples
 
 BAD = """
@@ -32,7 +33,7 @@ def examples(tmp_path_factory):
     return installed_examples(tmp_path_factory.mktemp("examples"), "rope", "ripple")
 
 
-@pytest.fixture(params=["acme.rope", "acme.ripple"])
+@pytest.fixture(params=["acme.rope", slow("acme.ripple")])
 def kind(request, examples, loaded):
     loaded(examples)
     return kind_tests.installed_kind(request.param)

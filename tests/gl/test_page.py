@@ -199,13 +199,13 @@ def test_a_large_page_is_refused(
 def test_what_cannot_be_live_is_recorded_and_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compared = ClothSettings(columns=7, rows=6, substeps=8, rival=ClothComparisonChoice.LINES)
     source = project(tmp_path / "mixed.sinew", Sheet=SHEET, Compared=compared)
-    found = exported(source, "--frames", "0:12", "--option", "sliders=none")
+    found = exported(source, "--frames", "0:2", "--option", "sliders=none")
     why = "its kind, or its comparison, shows nothing that a page repeats"
     assert forms(found) == {"Sheet": ("live", ""), "Compared": ("recorded", why)}
     assert list(found.scene["live"]["outputs"]) == ["sheet"]
     assert not found.scene["endless"]
     assert f"Compared: recorded, {why}" in capsys.readouterr().out
-    found = exported(source, "--frames", "0:12", "--option", "live=off")
+    found = exported(source, "--frames", "0:2", "--option", "live=off")
     assert {form for form, _ in forms(found).values()} == {"recorded"}
     assert found.scene["live"] is None
 
@@ -225,6 +225,7 @@ def test_what_a_page_cannot_draw_is_named(tmp_path: Path, capsys: pytest.Capture
     assert "not in the page" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_cloths_that_meet_have_sliders(tmp_path: Path) -> None:
     with sinew.open(resources.path("projects/cloth-on-cloth.sinew")) as one:
         for node in ("Hammock", "Blanket"):
@@ -244,9 +245,11 @@ def test_python_writes_the_same_page(tmp_path: Path) -> None:
     assert target.read_bytes() == source.with_suffix(".html").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_pass_may_write_what_no_other_reads(tmp_path: Path) -> None:
     """The first pass of the bending of a mesh writes aims for more passes, which the dress does not need."""
-    source, target = resources.path("projects") / "dress.sinew", tmp_path / "dress.html"
-    words = ["--frames", "0:1", "--node", "Dress", "--option", "sliders=none"]
-    assert main(["export", str(source), "--output", str(target), *words]) == 0
+    target = tmp_path / "dress.html"
+    with sinew.open(resources.path("projects/dress.sinew")) as one:
+        one.playback.run_up = 0.0
+        one.export(target, range(2), nodes="Dress", options={"sliders": "none"})
     assert forms(page.read_page(target))["Dress"] == ("live", "")

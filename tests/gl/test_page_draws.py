@@ -31,6 +31,7 @@ from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import Look, ViewSettings
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 
 SIZE = 96, 60
 OF_DETAIL = {"u_rows", "u_count", "u_width", "u_curl", "u_rotation", "u_height"}
@@ -44,7 +45,7 @@ NODES = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=[Look.STANDARD, Look.CLASSIC])
+@pytest.fixture(params=[Look.STANDARD, slow(Look.CLASSIC)])
 def renderer(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Renderer]:
     path = tmp_path / "all.sinew"
     places = (Transform(position=(0.7 * number - 2.0, 1.0, -0.3 * number)) for number in range(len(NODES)))

@@ -16,13 +16,17 @@ from sinew.sim.characters.prepared import prepare_model
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import KINDS
 from sinew.sim.run.engine import Engine
+from tests.conftest import slow
 from tests.permissions import OWN
 
 STORED = Path(__file__).parents[1] / "data" / "keys"
 PROJECTS = sorted(resources.path("projects").glob("*.sinew"))
+SLOW = "dress", "humanoid"
 
 
-@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "project", [slow(path) if path.stem in SLOW else path for path in PROJECTS], ids=lambda path: path.stem
+)
 def test_keys_are_as_stored(
     project: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

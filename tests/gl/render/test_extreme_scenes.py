@@ -20,6 +20,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 
 CHEAP = {
     "columns": (2, 9), "rows": (2, 9), "substeps": (1, 3), "capacity": (1, 64), "samples": (0, 4), "guides": (1, 64),
@@ -94,9 +95,12 @@ def model(repo_root: Path) -> Path:
     return repo_root / "resources" / "models" / "tiny" / "tiny.ezm"
 
 
-def test_values_at_the_ends_of_all_ranges(context: Context, engine: Engine, model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seeds", [3, slow(8)])
+def test_values_at_the_ends_of_all_ranges(
+    context: Context, engine: Engine, model: Path, tmp_path: Path, seeds: int
+) -> None:
     loaded, output, saved = load_model(model), Framebuffer(context, SIZE), tmp_path / "extreme.sinew"
-    for seed in range(8):
+    for seed in range(seeds):
         scene, state = extreme_scene(seed, model)
         engine.apply(Scene())
         engine.apply(scene)
