@@ -102,6 +102,7 @@ def test_two_windows_on_one_project_do_not_overwrite_each_other(session, editor,
     assert other.files.save()
 
 
+@pytest.mark.slow
 def test_contents_are_compared_not_times_and_own_saves_are_no_changes(editor, project, qtbot):
     before, text = project.stat(), project.read_text()
     project.write_text(text.replace('"intensity": 1.0', '"intensity": 4.0'))
@@ -229,6 +230,7 @@ def test_a_model_that_cannot_be_read_stays_as_it_was(posed, model, qtbot):
     assert len(reported.messages) == 1
 
 
+@pytest.mark.slow
 def test_models_of_one_file_and_their_texture_are_read_again(posed, model, qtbot):
     twin = posed.document.duplicate_node("model-1")
     qtbot.waitUntil(lambda: not posed.uploads.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
@@ -248,6 +250,7 @@ def test_models_of_one_file_and_their_texture_are_read_again(posed, model, qtbot
     assert np.abs(picture(posed).astype(int) - image).max() > 60
 
 
+@pytest.mark.slow
 def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, qtbot):
     glb = Sample()
     glb.mesh()

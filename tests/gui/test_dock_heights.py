@@ -27,6 +27,7 @@ def heights(editor):
     return editor.window.docks["timeline"].height(), editor.viewport.height()
 
 
+@pytest.mark.slow
 def test_the_timeline_keeps_its_height(editor, qtbot):
     docks, size = editor.window.docks, (1280, 800)
     editor.window.resize(*size)
@@ -119,6 +120,7 @@ def test_a_button_shows_its_panel_in_front_and_hides_it(editor, qtbot):
     assert in_front(editor) == [behind.lower()], "the entry of the menu does the same"
 
 
+@pytest.mark.slow
 def test_messages_of_another_project_are_removed(session, tmp_path, arm, qtbot):
     editor = session.open(arm)
     editor.panels.warn("", "of the arm")

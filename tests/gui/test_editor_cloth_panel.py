@@ -184,6 +184,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     assert editor.scene_files.assets.meshes == {}
 
 
+@pytest.mark.slow
 def test_a_section_of_the_model_becomes_cloth(qtbot, fresh, arm):
     editor = fresh
     Session(qtbot).load(editor, arm)
@@ -210,6 +211,7 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, fresh, arm):
     assert editor.document.scene.node(model.id).settings.hidden_sections == ""
 
 
+@pytest.mark.slow
 def test_a_garment_is_shown_once_it_is_fitted_without_another_event(fresh, qtbot, monkeypatch):
     Session(qtbot).load(fresh, resources.path("models") / "humanoid" / "humanoid.ezm")
     fit, may_fit = fitting.dressed, threading.Event()

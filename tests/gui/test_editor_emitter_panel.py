@@ -147,6 +147,7 @@ def test_every_preset_is_one_edit_and_is_recognised(stage):
         assert stage.settings == before
 
 
+@pytest.mark.slow
 def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
     stage = Stage(session.start())
     stage.set(rate=321.0, drag=0.77)
@@ -165,6 +166,7 @@ def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
     assert again.settings.rate == 1.0
 
 
+@pytest.mark.slow
 def test_a_surface_without_its_model_stops_until_undo(on_skin, qtbot):
     stage = on_skin
     assert stage.emitter is not None

@@ -20,6 +20,7 @@ from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.messages import Severity
 from sinew.widgets.protocols import ModelState
+from tests.conftest import slow
 from tests.gui.editor_harness import messages, picture, settled, trigger
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
@@ -261,7 +262,7 @@ def crashed_session(origin=None):
     return scene
 
 
-@pytest.mark.parametrize("answer", [UnsavedAnswer.SAVE, UnsavedAnswer.DISCARD, UnsavedAnswer.CANCEL])
+@pytest.mark.parametrize("answer", [UnsavedAnswer.SAVE, slow(UnsavedAnswer.DISCARD), slow(UnsavedAnswer.CANCEL)])
 def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     scene = crashed_session(tmp_path / "work.sinew")
     editor = session.start()
@@ -320,6 +321,7 @@ def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot,
     assert [message.severity for message in editor.panels.messages.messages] == [Severity.ERROR, Severity.WARNING]
 
 
+@pytest.mark.slow
 def test_an_edit_is_autosaved_and_a_normal_end_leaves_no_file(qtbot, session, own_editor):
     editor = own_editor
     editor.autosave._delay = 0.05

@@ -147,6 +147,7 @@ def until_cancelled(path, *, progress, cancelled):
     raise LoadCancelled
 
 
+@pytest.mark.slow
 def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path, monkeypatch, qtbot):
     paths = []
     for name in ("arm", "tiny"):
@@ -249,6 +250,7 @@ def spots(path):
     return Node(id="e", name="Spots", settings=settings)
 
 
+@pytest.mark.slow
 def test_a_job_reads_what_the_window_may_read(fresh, qtbot, tmp_path, elsewhere):
     for answer in ("Leave out", "Read"):
         opened(fresh, qtbot, tmp_path, spots(elsewhere))

@@ -54,6 +54,7 @@ def row_rect(editor, node_id):
     return outliner.view.visualRect(index)
 
 
+@pytest.mark.slow
 def test_a_removed_node_is_not_picked_from_the_last_image(editor):
     ball = balls(editor)[1]
     place = place_of(editor, (2.0, 0.5, 0.0))

@@ -30,6 +30,7 @@ def two_cloths(fresh):
     return fresh, *nodes
 
 
+@pytest.mark.slow
 def test_a_muted_cloth_does_not_move_and_is_explained(two_cloths):
     editor, *nodes = two_cloths
     for action, name, muted in (("node.mute", "muted", 1), ("node.solo", "solo", 0)):
@@ -116,6 +117,7 @@ def click_badge(editor, cloth, place):
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 * place - 12, rect.center().y()))
 
 
+@pytest.mark.slow
 def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
     editor = framed
     cloth = editor.document.scene.of_kind("cloth")[0].id

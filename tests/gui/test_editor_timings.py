@@ -104,6 +104,7 @@ def test_another_clip_clears_the_strip(editor, play):
     assert frames.max() < editor.active.duration / editor.active.frame_step
 
 
+@pytest.mark.slow
 def test_the_strip_has_the_frames_of_the_scene_at_another_rate_or_without_a_clip(editor, play):
     editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "rate"), 15.0)
     for has_clip in (True, False):
@@ -187,6 +188,7 @@ def test_timings_are_exported_and_imported(editor, play, qtbot, tmp_path):
     assert len(imported.samples) == len({row["frame"] for row in rows})
 
 
+@pytest.mark.slow
 def test_measuring_is_remembered(session, arm):
     first = session.open(arm, clock=Clock())
     first.timings.measure(True)
@@ -197,6 +199,7 @@ def test_measuring_is_remembered(session, arm):
     second.timings.measure(False)
 
 
+@pytest.mark.slow
 def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
     back_ends = editor.client.engine.context.back_ends
     if not back_ends.has_compute:

@@ -115,6 +115,7 @@ def test_a_project_whose_camera_was_never_moved_is_framed(fresh, qtbot, tmp_path
     assert shown[1] == cameras[1]
 
 
+@pytest.mark.slow
 def test_the_first_character_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp_path, monkeypatch):
     monkeypatch.setattr("sinew.app.files.project_files.front_at_first", lambda _: 180.0)
     Session(qtbot).load(fresh, sample("arm", tmp_path / "opened"))
@@ -131,6 +132,7 @@ def test_the_first_character_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp
         fresh.document.set_camera(Camera(yaw=10.0))
 
 
+@pytest.mark.slow
 def test_a_unit_that_changes_during_the_fit_counts(editor, qtbot, monkeypatch):
     model, asked = editor.document.scene.characters[0].id, []
 
@@ -178,6 +180,7 @@ def test_sixty_fitted_colliders_are_one_group_and_one_edit(editor, monkeypatch):
     assert document.scene == before
 
 
+@pytest.mark.slow
 def test_hair_without_colliders_offers_to_fit_some(editor, qtbot):
     document, character = editor.document, editor.document.scene.characters[0].id
     document.select(Selection(node=character))

@@ -25,6 +25,7 @@ def settle(qtbot):
     QApplication.processEvents()
 
 
+@pytest.mark.slow
 def test_the_viewport_survives_floating_hiding_and_docking_every_panel(qtbot, own_editor, monkeypatch):
     editor = own_editor
     engine, started = editor.client.engine, []
@@ -104,6 +105,7 @@ def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
             assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
 
 
+@pytest.mark.slow
 def test_one_key_maximises_the_viewport(qtbot, session, arm):
     editor = session.open(arm, drawn=True)
     editor.window.docks["inspector"].close()

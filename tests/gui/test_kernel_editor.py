@@ -41,6 +41,7 @@ def replaced(panel: KernelPanel, old: str, new: str) -> None:
     QTest.keyClicks(panel.text, new)
 
 
+@pytest.mark.slow
 def test_gravity_is_doubled_broken_mended_and_undone(editor, qtbot, panel):
     document, library = editor.document, editor.client.engine.library
     assert document.selected.settings == KernelSettings(file=FILE, base=SHIPPED, text=SHIPPED)
