@@ -21,7 +21,7 @@ from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.messages import Severity
 from sinew.widgets.protocols import ModelState
 from tests.conftest import slow
-from tests.gui.editor_harness import messages, picture, settled, trigger
+from tests.gui.editor_harness import Session, messages, picture, settled, trigger
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">
@@ -182,10 +182,11 @@ def drop(editor, *paths):
     QApplication.sendEvent(editor.viewport, event)
 
 
-def test_drops_are_explained_open_or_add_models_and_are_recent(qtbot, session, arm, tiny, tmp_path):
-    editor = session.start()
+def test_drops_are_explained_open_or_add_models_and_are_recent(qtbot, fresh, arm, tiny, tmp_path):
+    editor = fresh
+    editor.recent._settings.remove("recent_files")
     editor.files.open(arm)
-    session.load(editor, tiny)
+    Session(qtbot).load(editor, tiny)
     assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
     assert messages(editor) == ["loading was cancelled"], "the file that was being read"
     editor.files.new()

@@ -16,8 +16,13 @@ from tests.gui.editor_harness import picture
 
 
 @pytest.fixture
-def editor(own_editor):
-    return own_editor
+def editor(editor):
+    """The shared editor with the arm, drawn."""
+    editor.frames.drawn = True
+    picture(editor)
+    QApplication.processEvents()
+    yield editor
+    editor.frames.drawn, editor.client.timing.wanted = False, False
 
 
 @pytest.fixture
