@@ -90,9 +90,8 @@ def test_the_layout_is_restored_and_reset(qtbot, session):
     assert not session.start(drawn=True, new_window_layout=True).window.docks["timeline"].isFloating()
 
 
-def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
+def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, editor):
     """Kernels need a complete framebuffer, and the window may have none."""
-    editor = own_editor
     for size in ((900, 600), (1000, 640)):
         editor.window.resize(*size)
         settle(qtbot)
