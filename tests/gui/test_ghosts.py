@@ -44,7 +44,6 @@ def show(editor, **values):
 
 def settled(editor):
     ghosts, compared = editor.client.ghosts, editor.client.compared
-    picture(editor)
     ends = time.monotonic() + 60.0
     while True:
         shown = picture(editor)
