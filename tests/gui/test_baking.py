@@ -208,6 +208,11 @@ def test_a_bake_is_verified_in_the_background(baked, qtbot):
     assert editor.panels.messages.isVisible(), "the outcome stays readable"
     assert outcome in messages(editor)
     assert states(editor, cloth, (13,)) == shown
+
+
+@pytest.mark.slow
+def test_a_verification_is_cancelled_and_an_outdated_bake_differs(baked, qtbot):
+    editor, cloth, _ = baked
     with qtbot.waitSignal(editor.features["simulation"].verifying.progressed, timeout=60000):
         editor.features["simulation"].verifying.start()
     editor.cancel()
