@@ -123,6 +123,7 @@ def test_a_node_with_keys_moves_with_its_new_parent(placed):
     assert document.undo_stack.count() == moved + 1
 
 
+@pytest.mark.slow
 def test_a_missing_parent_changes_only_the_link(placed):
     editor, model, bone, ball = placed
     document = editor.document

@@ -94,6 +94,7 @@ def test_a_collider_in_front_hides_the_particles_behind_it(stage):
     assert stage.marks.hovered is None
 
 
+@pytest.mark.slow
 def test_a_pulled_particle_follows_the_mouse_until_release(stage):
     stage.playback.toggle()
     start = stage.pixel(LOWER_LEFT)
@@ -261,6 +262,7 @@ def simulated(stage, steps=10):
     assert stage.steps == steps
 
 
+@pytest.mark.slow
 def test_a_scrub_to_the_start_resets_and_others_hold(armed):
     stage = armed
     rest = stage.positions()

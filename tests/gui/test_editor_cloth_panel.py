@@ -88,6 +88,7 @@ def test_the_meter_shows_the_stability_of_the_selected_cloth_and_sets_substeps(q
     assert editor.kind_panels["cloth"].overlay.isVisible()
 
 
+@pytest.mark.slow
 def test_a_fabric_is_softened_until_its_substeps_are_stable(qtbot, editor):
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
     wait_for_stability(qtbot, editor, 4)

@@ -117,6 +117,7 @@ def test_the_button_and_the_warning_name_the_capacity_of_the_largest_keys(stage)
     assert (stage.settings.capacity, stage.status.warning) == (1401, "")
 
 
+@pytest.mark.slow
 def test_another_seed_is_one_edit_and_changes_particles(stage):
     stage.play(5)
     with stage.editor.viewport.gl_current():
@@ -132,6 +133,7 @@ def test_another_seed_is_one_edit_and_changes_particles(stage):
     assert stage.settings.seed == seed
 
 
+@pytest.mark.slow
 def test_every_preset_is_one_edit_and_is_recognised(stage):
     stage.set(seed=7, yaw=12.0, size=0.3)
     stage.document.undo_stack.clear()

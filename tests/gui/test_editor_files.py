@@ -304,6 +304,7 @@ def test_a_recovery_file_is_read_in_the_background(qtbot, session, monkeypatch):
     assert not editor.recent.paths(), "a recovery file is not recent"
 
 
+@pytest.mark.slow
 def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot, session):
     scene = crashed_session()
     crashed_session()

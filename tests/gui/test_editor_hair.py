@@ -116,6 +116,7 @@ def test_former_strands_are_shown_while_others_grow(editor, qtbot):
     assert strands_of(editor, node).settings.length == 0.6
 
 
+@pytest.mark.slow
 def test_slow_growth_shows_progress_and_is_cancelled(editor, qtbot, monkeypatch):
     node = added(editor)
     first = strands_of(editor, node)

@@ -90,6 +90,7 @@ def test_measuring_fills_history_status_and_strip(editor, play):
     assert editor.timeline.minimumSizeHint().height() == height
 
 
+@pytest.mark.slow
 def test_another_clip_clears_the_strip(editor, play):
     editor.timings.measure(True)
     play(6)
@@ -235,6 +236,7 @@ def test_back_ends_of_baked_nodes_are_not_compared(editor):
     assert editor.window._hint.text() == "Cloth is baked and not simulated: detach its bake to compare back ends"
 
 
+@pytest.mark.slow
 def test_numbers_continue_after_a_pause_and_with_a_new_context(editor):
     frames = []
     editor.client.drawn.connect(lambda drawn: frames.append(drawn.frame))

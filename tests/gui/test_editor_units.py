@@ -66,6 +66,7 @@ def test_each_answer_is_one_edit_of_the_whole_scene(giant):
         assert notice.isVisible() == (text != "Leave"), "undo asks again"
 
 
+@pytest.mark.slow
 def test_a_character_among_others_is_framed_once_its_unit_is_known(giant, qtbot, tmp_path):
     editor = giant
     asked = model_of(editor)
@@ -100,6 +101,7 @@ def test_home_frames_surfaces_and_not_particles(giant):
     assert document.view_state.camera.distance > alone.distance, "nothing else can be framed"
 
 
+@pytest.mark.slow
 def test_a_project_whose_camera_was_never_moved_is_framed(fresh, qtbot, tmp_path):
     session, cameras = Session(qtbot), (Camera(), Camera(yaw=10.0))
     session.load(fresh, sample("arm", tmp_path))
