@@ -61,7 +61,6 @@ def test_a_thread_of_a_cloth(editor):
         assert clicked(editor, place_of(editor, positions(editor, node)[5])) == Selection(node=node)
 
 
-@pytest.mark.slow
 def test_a_particle_the_star_of_its_emitter_and_the_mark_of_a_light(editor):
     node, hints = added(editor, "emitter"), []
     editor.tools.hint.connect(hints.append)
