@@ -81,6 +81,7 @@ def editor(fresh, project, qtbot):
     watcher.blockSignals(False)
 
 
+@pytest.mark.slow
 def test_two_windows_on_one_project_do_not_overwrite_each_other(session, editor, project, qtbot):
     other = session.open(project)
     other.document.set_value(INTENSITY, 2.0)

@@ -61,6 +61,7 @@ def test_the_timeline_keeps_its_height(editor, qtbot):
         assert heights(editor) == before
 
 
+@pytest.mark.slow
 def test_tabbed_panels_leave_a_part_of_the_window_and_show_their_texts(editor, qtbot):
     docks = editor.window.docks
     editor.window.resize(1024, 700)

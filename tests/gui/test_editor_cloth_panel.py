@@ -107,6 +107,7 @@ def test_a_fabric_is_softened_until_its_substeps_are_stable(qtbot, editor):
     assert node(editor).settings == before
 
 
+@pytest.mark.slow
 def test_the_meter_of_lines_shows_what_load_the_substeps_hold(qtbot, editor):
     set_cloth(editor, solver=ClothSolving.LINES, stretch_stiffness=1e5, density=0.4, substeps=1)
     play(editor, 12)

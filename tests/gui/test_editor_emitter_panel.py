@@ -104,6 +104,7 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
     assert stage.document.undo_stack.count() == 1
 
 
+@pytest.mark.slow
 def test_the_button_and_the_warning_name_the_capacity_of_the_largest_keys(stage):
     stage.set(rate=1000.0, lifetime=1.0, lifetime_variance=0.0, capacity=1200)
     assert stage.status.warning == ""

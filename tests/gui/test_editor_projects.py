@@ -188,6 +188,7 @@ def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path,
     assert engine.model_of("model-1") is fresh.store.loaded("model-1").model is not former
 
 
+@pytest.mark.slow
 def test_a_cancelled_model_is_reported_and_loaded_again(fresh, tmp_path, monkeypatch, qtbot):
     path, load = str(sample("tiny", tmp_path)), fresh.loader._load
 

@@ -197,6 +197,7 @@ def main_windows():
     return [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
 
 
+@pytest.mark.slow
 def test_closed_editors_are_freed(session):
     seen, before = [], len(main_windows())
     for _ in range(3):
