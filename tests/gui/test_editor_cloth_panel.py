@@ -186,7 +186,6 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     assert editor.scene_files.assets.meshes == {}
 
 
-@pytest.mark.slow
 def test_a_section_of_the_model_becomes_cloth(qtbot, fresh, arm):
     editor = fresh
     Session(qtbot).load(editor, arm)

@@ -150,7 +150,6 @@ def test_every_preset_is_one_edit_and_is_recognised(stage):
         assert stage.settings == before
 
 
-@pytest.mark.slow
 def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
     stage = Stage(session.start())
     stage.set(rate=321.0, drag=0.77)

@@ -323,7 +323,6 @@ def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot,
     assert [message.severity for message in editor.panels.messages.messages] == [Severity.ERROR, Severity.WARNING]
 
 
-@pytest.mark.slow
 def test_an_edit_is_autosaved_and_a_normal_end_leaves_no_file(qtbot, session, own_editor):
     editor = own_editor
     editor.autosave._delay = 0.05

@@ -170,7 +170,6 @@ def test_targets_are_searched_soloed_and_reset(editor, qtbot):
     assert [child.name for child in entry.children] == names
 
 
-@pytest.mark.slow
 def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_path):
     document, inspector = editor.document, editor.panels.inspector
     list_ref = ParamRef("model-1", "model", "deformers")
