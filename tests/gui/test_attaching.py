@@ -3,6 +3,7 @@ import pytest
 
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection, selection_of
+from tests.conftest import slow
 from tests.gui.editor_harness import picture, trigger
 from tests.gui.test_editor_selection import drop
 
@@ -43,7 +44,7 @@ def undo_all(editor):
         editor.document.undo_stack.undo()
 
 
-@pytest.mark.parametrize("kind", ["cloth", "hair", "sphere"])
+@pytest.mark.parametrize("kind", ["sphere", slow("cloth"), slow("hair")])
 def test_a_chosen_parent_keeps_the_place(placed, kind):
     editor, model, bone, ball = placed
     document, names = editor.document, editor.active.model.skeleton.names
@@ -122,6 +123,7 @@ def test_a_node_with_keys_moves_with_its_new_parent(placed):
     assert document.undo_stack.count() == moved + 1
 
 
+@pytest.mark.slow
 def test_a_missing_parent_changes_only_the_link(placed):
     editor, model, bone, ball = placed
     document = editor.document

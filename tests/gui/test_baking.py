@@ -126,6 +126,7 @@ def test_an_outdated_bake_is_marked_and_can_be_detached(baked, qtbot):
     assert head.note.isHidden()
 
 
+@pytest.mark.slow
 def test_adding_and_removing_another_node_changes_neither_bake_nor_cached_steps(baked, qtbot):
     editor, cloth, _ = baked
     before = states(editor, cloth, (5, 13, 20))
@@ -182,6 +183,7 @@ def test_damaged_and_missing_bakes_are_reported_and_simulated(baked, qtbot):
     assert states(editor, cloth, (6, 5))[1:] == before[:1], "it is used once the playhead moves"
 
 
+@pytest.mark.slow
 def test_save_as_copies_the_bake(baked, qtbot, tmp_path):
     editor, cloth, path = baked
     before = states(editor, cloth, (5,))
@@ -206,6 +208,11 @@ def test_a_bake_is_verified_in_the_background(baked, qtbot):
     assert editor.panels.messages.isVisible(), "the outcome stays readable"
     assert outcome in messages(editor)
     assert states(editor, cloth, (13,)) == shown
+
+
+@pytest.mark.slow
+def test_a_verification_is_cancelled_and_an_outdated_bake_differs(baked, qtbot):
+    editor, cloth, _ = baked
     with qtbot.waitSignal(editor.features["simulation"].verifying.progressed, timeout=60000):
         editor.features["simulation"].verifying.start()
     editor.cancel()
@@ -217,6 +224,7 @@ def test_a_bake_is_verified_in_the_background(baked, qtbot):
     assert {reported, "Cloth: its bake is out of date"} <= set(messages(editor))
 
 
+@pytest.mark.slow
 def test_a_cloth_on_a_skin_is_scrubbed_edited_undone_baked_and_verified(fresh, arm, qtbot, tmp_path, monkeypatch):
     gate = threading.Event()
     monkeypatch.setattr(place, "skin_corners", lambda *one: gate.wait(60.0) and skin_corners(*one))
@@ -272,6 +280,7 @@ def test_a_cloth_on_a_skin_is_scrubbed_edited_undone_baked_and_verified(fresh, a
     assert not fresh.baking.is_of_now(cloth)
 
 
+@pytest.mark.slow
 def test_bakes_of_several_projects_are_one_job_with_a_line_for_each(baked, qtbot, tmp_path):
     editor, _, path = baked
     editor.files.save_to(path)

@@ -74,6 +74,7 @@ def test_a_preview_of_bones_shows_their_error_until_the_simulation_changes(stage
     assert bones.curves() == ()
 
 
+@pytest.mark.slow
 def test_a_preview_of_bones_can_be_cancelled_and_refuses_in_one_line(stage, monkeypatch):
     editor, _ = stage
     bones, reported = editor.client.bones, []

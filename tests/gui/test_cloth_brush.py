@@ -115,6 +115,7 @@ def test_distances_are_mirrored_smoothed_and_removed(stage):
     np.testing.assert_array_equal(stage.values(ClothMap.DISTANCE), values)
 
 
+@pytest.mark.slow
 def test_maps_of_another_large_mesh_are_resampled_on_a_worker(session, tmp_path, qtbot, monkeypatch):
     x, z = np.meshgrid(np.linspace(0.0, 1.0, 12), np.linspace(0.0, 1.0, 14))
     corner = np.arange(12 * 13).reshape(13, 12)[:, :-1].ravel() + 1

@@ -94,6 +94,7 @@ def test_a_collider_in_front_hides_the_particles_behind_it(stage):
     assert stage.marks.hovered is None
 
 
+@pytest.mark.slow
 def test_a_pulled_particle_follows_the_mouse_until_release(stage):
     stage.playback.toggle()
     start = stage.pixel(LOWER_LEFT)
@@ -135,6 +136,7 @@ def test_pulling_while_paused_simulates_until_release_or_escape(stage):
     assert stage.steps == 30
 
 
+@pytest.mark.slow
 def test_a_pull_far_beyond_reach_does_not_break_the_cloth(stage):
     way = QPointF(-2500.0, 0.0)
     stage.playback.toggle()
@@ -260,6 +262,7 @@ def simulated(stage, steps=10):
     assert stage.steps == steps
 
 
+@pytest.mark.slow
 def test_a_scrub_to_the_start_resets_and_others_hold(armed):
     stage = armed
     rest = stage.positions()
@@ -283,6 +286,7 @@ def add_sphere(stage, place):
     return sphere
 
 
+@pytest.mark.slow
 def test_a_sphere_is_pushed_into_a_moving_cloth_as_one_edit(stage):
     behind = stage.positions()[MIDDLE] + [0.0, 0.0, -0.8]
     sphere = add_sphere(stage, behind)
@@ -311,6 +315,7 @@ def test_a_sphere_is_pushed_into_a_moving_cloth_as_one_edit(stage):
     assert np.allclose(stage.document.scene.node(sphere).transform.position, behind)
 
 
+@pytest.mark.slow
 def test_escape_cancels_the_drag_of_a_handle_while_playing(stage):
     sphere = add_sphere(stage, stage.positions()[MIDDLE] + [0.0, 0.0, 0.8])
     before, actions = stage.document.scene.node(sphere), stage.editor.window.actions_table
@@ -358,6 +363,7 @@ def test_handles_follow_a_collider_on_a_bone_of_a_scaled_model(armed):
     assert (place_of(stage.editor, placed) - target).manhattanLength() < 0.5
 
 
+@pytest.mark.slow
 def test_contacts_are_marked(stage):
     place = stage.positions()[MIDDLE] + [0.0, 0.0, -0.15]
     add_sphere(stage, place)

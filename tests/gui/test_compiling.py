@@ -89,6 +89,7 @@ def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, bui
     assert not editor.panels.messages.messages
 
 
+@pytest.mark.slow
 def test_the_second_start_compiles_nothing(session, qtbot, built):
     first = started(session)
     added(first)
@@ -106,6 +107,7 @@ def test_the_second_start_compiles_nothing(session, qtbot, built):
     assert [name for name in built[True] + built[False] if name.startswith(("cloth/", "viewport/"))] == []
 
 
+@pytest.mark.slow
 def test_a_seek_waits_for_compiling_and_cancel_and_close_end_it(session, qtbot, slow):
     editor = started(session)
     node = added(editor)

@@ -27,7 +27,7 @@ from sinew.sim.scene.scene import Node, ParamRef, Scene
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.protocols import ModelState
 from tests.gltf_samples import Sample
-from tests.gui.editor_harness import picture, sample
+from tests.gui.editor_harness import Session, picture, sample
 
 INTENSITY = ParamRef("l", "light", "intensity")
 PATIENCE = 60000
@@ -73,12 +73,15 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def editor(session, project):
-    editor = session.open(project)
-    editor.features["saving"].disk_changes.watch._watcher.blockSignals(True)  # file systems without notifications
-    return editor
+def editor(fresh, project, qtbot):
+    watcher = fresh.features["saving"].disk_changes.watch._watcher
+    watcher.blockSignals(True)  # file systems without notifications
+    Session(qtbot).load(fresh, project)
+    yield fresh
+    watcher.blockSignals(False)
 
 
+@pytest.mark.slow
 def test_two_windows_on_one_project_do_not_overwrite_each_other(session, editor, project, qtbot):
     other = session.open(project)
     other.document.set_value(INTENSITY, 2.0)
@@ -102,6 +105,7 @@ def test_two_windows_on_one_project_do_not_overwrite_each_other(session, editor,
     assert other.files.save()
 
 
+@pytest.mark.slow
 def test_contents_are_compared_not_times_and_own_saves_are_no_changes(editor, project, qtbot):
     before, text = project.stat(), project.read_text()
     project.write_text(text.replace('"intensity": 1.0', '"intensity": 4.0'))
@@ -186,10 +190,10 @@ def model(tmp_path):
 
 
 @pytest.fixture
-def posed(session, model):
-    editor = session.open(model)
-    editor.document.rename("model-1", "Limb")
-    return editor
+def posed(fresh, model, qtbot):
+    Session(qtbot).load(fresh, model)
+    fresh.document.rename("model-1", "Limb")
+    return fresh
 
 
 def ready(editor):
@@ -229,6 +233,7 @@ def test_a_model_that_cannot_be_read_stays_as_it_was(posed, model, qtbot):
     assert len(reported.messages) == 1
 
 
+@pytest.mark.slow
 def test_models_of_one_file_and_their_texture_are_read_again(posed, model, qtbot):
     twin = posed.document.duplicate_node("model-1")
     qtbot.waitUntil(lambda: not posed.uploads.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
@@ -248,6 +253,7 @@ def test_models_of_one_file_and_their_texture_are_read_again(posed, model, qtbot
     assert np.abs(picture(posed).astype(int) - image).max() > 60
 
 
+@pytest.mark.slow
 def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, qtbot):
     glb = Sample()
     glb.mesh()
@@ -270,7 +276,7 @@ def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, q
     assert "Reloaded from disk: tri.bin" in editor.window._hint.text()
 
 
-def test_an_image_named_in_settings_is_read_again(session, model, tmp_path, qtbot):
+def test_an_image_named_in_settings_is_read_again(fresh, model, tmp_path, qtbot):
     image = tmp_path / "work" / "density.png"
     Image.new("L", (4, 4), 255).save(image)
     nodes = (
@@ -279,8 +285,10 @@ def test_an_image_named_in_settings_is_read_again(session, model, tmp_path, qtbo
     )
     project = tmp_path / "work" / "a.sinew"
     save_project(project, Scene(nodes=nodes), ViewState())
-    editor = session.open(project)
+    editor = fresh
+    Session(qtbot).load(editor, project)
     qtbot.waitUntil(lambda: image in editor.scene_files.assets.images, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: image in editor.features["saving"].disk_changes.watch._reported, timeout=PATIENCE)
     left = editor.scene_files._budget._left
     Image.new("L", (4, 4), 7).save(image)
     qtbot.waitUntil(lambda: editor.scene_files.assets.images[image].min() == 7, timeout=PATIENCE)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 from sinew.app.editor.docks import LOW
 from sinew.widgets.parts import EmptyState
 from sinew.widgets.timings.view import Toolbar
+from tests.gui.editor_harness import Session
 
 
 def least(size):
@@ -27,6 +28,7 @@ def heights(editor):
     return editor.window.docks["timeline"].height(), editor.viewport.height()
 
 
+@pytest.mark.slow
 def test_the_timeline_keeps_its_height(editor, qtbot):
     docks, size = editor.window.docks, (1280, 800)
     editor.window.resize(*size)
@@ -60,6 +62,7 @@ def test_the_timeline_keeps_its_height(editor, qtbot):
         assert heights(editor) == before
 
 
+@pytest.mark.slow
 def test_tabbed_panels_leave_a_part_of_the_window_and_show_their_texts(editor, qtbot):
     docks = editor.window.docks
     editor.window.resize(1024, 700)
@@ -119,8 +122,9 @@ def test_a_button_shows_its_panel_in_front_and_hides_it(editor, qtbot):
     assert in_front(editor) == [behind.lower()], "the entry of the menu does the same"
 
 
-def test_messages_of_another_project_are_removed(session, tmp_path, arm, qtbot):
-    editor = session.open(arm)
+def test_messages_of_another_project_are_removed(fresh, tmp_path, arm, qtbot):
+    editor, session = fresh, Session(qtbot)
+    session.load(editor, arm)
     editor.panels.warn("", "of the arm")
     path = tmp_path / "a.sinew"
     editor.files.save_to(path)

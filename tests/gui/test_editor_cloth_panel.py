@@ -88,6 +88,7 @@ def test_the_meter_shows_the_stability_of_the_selected_cloth_and_sets_substeps(q
     assert editor.kind_panels["cloth"].overlay.isVisible()
 
 
+@pytest.mark.slow
 def test_a_fabric_is_softened_until_its_substeps_are_stable(qtbot, editor):
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
     wait_for_stability(qtbot, editor, 4)
@@ -106,6 +107,7 @@ def test_a_fabric_is_softened_until_its_substeps_are_stable(qtbot, editor):
     assert node(editor).settings == before
 
 
+@pytest.mark.slow
 def test_the_meter_of_lines_shows_what_load_the_substeps_hold(qtbot, editor):
     set_cloth(editor, solver=ClothSolving.LINES, stretch_stiffness=1e5, density=0.4, substeps=1)
     play(editor, 12)
@@ -210,6 +212,7 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, fresh, arm):
     assert editor.document.scene.node(model.id).settings.hidden_sections == ""
 
 
+@pytest.mark.slow
 def test_a_garment_is_shown_once_it_is_fitted_without_another_event(fresh, qtbot, monkeypatch):
     Session(qtbot).load(fresh, resources.path("models") / "humanoid" / "humanoid.ezm")
     fit, may_fit = fitting.dressed, threading.Event()

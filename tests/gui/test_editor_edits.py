@@ -227,6 +227,7 @@ def test_the_axes_are_dragged_to_orbit_and_clicked_for_a_view(editor):
     assert editor.document.view_state.camera.pitch == 90.0
 
 
+@pytest.mark.slow
 def test_a_comparison_is_switched_off_by_its_button(editor):
     for name in ("difference", "split"):
         button = editor.window.menus.toolbar.widgetForAction(editor.window.actions_table[f"compare.{name}"])

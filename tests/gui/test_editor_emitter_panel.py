@@ -104,6 +104,7 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
     assert stage.document.undo_stack.count() == 1
 
 
+@pytest.mark.slow
 def test_the_button_and_the_warning_name_the_capacity_of_the_largest_keys(stage):
     stage.set(rate=1000.0, lifetime=1.0, lifetime_variance=0.0, capacity=1200)
     assert stage.status.warning == ""
@@ -117,6 +118,7 @@ def test_the_button_and_the_warning_name_the_capacity_of_the_largest_keys(stage)
     assert (stage.settings.capacity, stage.status.warning) == (1401, "")
 
 
+@pytest.mark.slow
 def test_another_seed_is_one_edit_and_changes_particles(stage):
     stage.play(5)
     with stage.editor.viewport.gl_current():
@@ -132,6 +134,7 @@ def test_another_seed_is_one_edit_and_changes_particles(stage):
     assert stage.settings.seed == seed
 
 
+@pytest.mark.slow
 def test_every_preset_is_one_edit_and_is_recognised(stage):
     stage.set(seed=7, yaw=12.0, size=0.3)
     stage.document.undo_stack.clear()
@@ -165,6 +168,7 @@ def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
     assert again.settings.rate == 1.0
 
 
+@pytest.mark.slow
 def test_a_surface_without_its_model_stops_until_undo(on_skin, qtbot):
     stage = on_skin
     assert stage.emitter is not None

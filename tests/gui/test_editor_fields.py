@@ -11,7 +11,6 @@ from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.editors import NodesEditor
 from tests.gui.editor_harness import (
-    Clock,
     Mouse,
     add_cloth,
     messages,
@@ -27,8 +26,8 @@ ENTRIES = ("wind", "attractor", "vortex", "turbulence", "drag", "pulse")
 
 
 @pytest.fixture
-def editor(session):
-    return session.start(clock=Clock())
+def editor(fresh):
+    return fresh
 
 
 def rows(editor):

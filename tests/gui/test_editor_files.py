@@ -20,7 +20,8 @@ from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.messages import Severity
 from sinew.widgets.protocols import ModelState
-from tests.gui.editor_harness import messages, picture, settled, trigger
+from tests.conftest import slow
+from tests.gui.editor_harness import Session, messages, picture, settled, trigger
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">
@@ -181,10 +182,11 @@ def drop(editor, *paths):
     QApplication.sendEvent(editor.viewport, event)
 
 
-def test_drops_are_explained_open_or_add_models_and_are_recent(qtbot, session, arm, tiny, tmp_path):
-    editor = session.start()
+def test_drops_are_explained_open_or_add_models_and_are_recent(qtbot, fresh, arm, tiny, tmp_path):
+    editor = fresh
+    editor.recent._settings.remove("recent_files")
     editor.files.open(arm)
-    session.load(editor, tiny)
+    Session(qtbot).load(editor, tiny)
     assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
     assert messages(editor) == ["loading was cancelled"], "the file that was being read"
     editor.files.new()
@@ -261,7 +263,7 @@ def crashed_session(origin=None):
     return scene
 
 
-@pytest.mark.parametrize("answer", [UnsavedAnswer.SAVE, UnsavedAnswer.DISCARD, UnsavedAnswer.CANCEL])
+@pytest.mark.parametrize("answer", [UnsavedAnswer.SAVE, slow(UnsavedAnswer.DISCARD), slow(UnsavedAnswer.CANCEL)])
 def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     scene = crashed_session(tmp_path / "work.sinew")
     editor = session.start()
@@ -302,6 +304,7 @@ def test_a_recovery_file_is_read_in_the_background(qtbot, session, monkeypatch):
     assert not editor.recent.paths(), "a recovery file is not recent"
 
 
+@pytest.mark.slow
 def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot, session):
     scene = crashed_session()
     crashed_session()

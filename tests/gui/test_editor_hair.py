@@ -32,6 +32,7 @@ def strands_of(editor, node):
     return editor.client.engine.simulation.systems[node.id].strands
 
 
+@pytest.mark.slow
 def test_it_grows_on_the_selection(editor):
     character = editor.document.scene.nodes[0]
     editor.document.select(Selection())
@@ -115,6 +116,7 @@ def test_former_strands_are_shown_while_others_grow(editor, qtbot):
     assert strands_of(editor, node).settings.length == 0.6
 
 
+@pytest.mark.slow
 def test_slow_growth_shows_progress_and_is_cancelled(editor, qtbot, monkeypatch):
     node = added(editor)
     first = strands_of(editor, node)
@@ -144,6 +146,7 @@ def test_slow_growth_shows_progress_and_is_cancelled(editor, qtbot, monkeypatch)
     assert panel.note(changed, system) == ""
 
 
+@pytest.mark.slow
 def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot, monkeypatch):
     character = editor.document.scene.nodes[0]
     path = tmp_path / "curls.hair"

@@ -147,6 +147,7 @@ def until_cancelled(path, *, progress, cancelled):
     raise LoadCancelled
 
 
+@pytest.mark.slow
 def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path, monkeypatch, qtbot):
     paths = []
     for name in ("arm", "tiny"):
@@ -187,6 +188,7 @@ def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path,
     assert engine.model_of("model-1") is fresh.store.loaded("model-1").model is not former
 
 
+@pytest.mark.slow
 def test_a_cancelled_model_is_reported_and_loaded_again(fresh, tmp_path, monkeypatch, qtbot):
     path, load = str(sample("tiny", tmp_path)), fresh.loader._load
 
@@ -249,6 +251,7 @@ def spots(path):
     return Node(id="e", name="Spots", settings=settings)
 
 
+@pytest.mark.slow
 def test_a_job_reads_what_the_window_may_read(fresh, qtbot, tmp_path, elsewhere):
     for answer in ("Leave out", "Read"):
         opened(fresh, qtbot, tmp_path, spots(elsewhere))

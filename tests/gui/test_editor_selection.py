@@ -54,6 +54,7 @@ def row_rect(editor, node_id):
     return outliner.view.visualRect(index)
 
 
+@pytest.mark.slow
 def test_a_removed_node_is_not_picked_from_the_last_image(editor):
     ball = balls(editor)[1]
     place = place_of(editor, (2.0, 0.5, 0.0))
@@ -149,6 +150,7 @@ def test_keys_edit_all_selected_nodes_as_one_entry(editor):
         document.undo_stack.clear()
 
 
+@pytest.mark.slow
 def test_a_handle_moves_all_selected_nodes(editor):
     document, (a, b, c) = editor.document, balls(editor)
     before = {node_id: document.scene.node(node_id).transform for node_id in (a, b, c)}
@@ -424,6 +426,7 @@ def test_a_dropped_row_is_attached_in_place_as_one_edit(posed):
         document.undo_stack.clear()
 
 
+@pytest.mark.slow
 def test_a_row_dropped_beside_the_others_is_detached_in_place(posed):
     editor = posed
     document, model = editor.document, editor.document.scene.characters[0].id
@@ -440,6 +443,7 @@ def test_a_row_dropped_beside_the_others_is_detached_in_place(posed):
     assert document.undo_stack.count() == 2  # there is nothing to detach it from
 
 
+@pytest.mark.slow
 def test_a_node_cannot_be_attached_to_itself(posed):
     editor = posed
     document = editor.document
@@ -454,6 +458,7 @@ def test_a_node_cannot_be_attached_to_itself(posed):
     assert set(messages(editor, Severity.ERROR)) == {"Light cannot be attached to itself"}
 
 
+@pytest.mark.slow
 def test_riders_of_a_removed_node_keep_their_attachment(posed):
     editor = posed
     document, model = editor.document, editor.document.scene.characters[0].id

@@ -10,6 +10,7 @@ from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
+from tests.conftest import slow
 from tests.gui.editor_harness import (
     SPRING_SHEET,
     Session,
@@ -30,6 +31,7 @@ def two_cloths(fresh):
     return fresh, *nodes
 
 
+@pytest.mark.slow
 def test_a_muted_cloth_does_not_move_and_is_explained(two_cloths):
     editor, *nodes = two_cloths
     for action, name, muted in (("node.mute", "muted", 1), ("node.solo", "solo", 0)):
@@ -116,7 +118,8 @@ def click_badge(editor, cloth, place):
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 * place - 12, rect.center().y()))
 
 
-def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
+@pytest.mark.parametrize("ways", [2, slow(6)])
+def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed, ways):
     editor = framed
     cloth = editor.document.scene.of_kind("cloth")[0].id
     entry = editor.panels.outliner.model.entry_of((cloth,))
@@ -149,7 +152,7 @@ def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
         (lambda: click_badge(editor, cloth, 2), True),
         (head.resume_button.click, False),
         (head.reset_button.click, True),
-    ):
+    )[:ways]:
         editor.edits.select(cloth)
         settled(editor)
         assert head.notice.isVisible()

@@ -55,6 +55,7 @@ def test_it_is_added_with_proposed_roots_undone_and_read_again(editor, tmp_path,
     assert all("bone" in text for text in messages(editor))
 
 
+@pytest.mark.slow
 def test_a_selected_bone_is_the_root_and_without_a_model_the_place_is_asked(editor):
     fox = editor.document.scene.characters[0].id
     editor.document.select(Selection(node=fox, bone="tail_2"))

@@ -90,6 +90,7 @@ def test_measuring_fills_history_status_and_strip(editor, play):
     assert editor.timeline.minimumSizeHint().height() == height
 
 
+@pytest.mark.slow
 def test_another_clip_clears_the_strip(editor, play):
     editor.timings.measure(True)
     play(6)
@@ -104,6 +105,7 @@ def test_another_clip_clears_the_strip(editor, play):
     assert frames.max() < editor.active.duration / editor.active.frame_step
 
 
+@pytest.mark.slow
 def test_the_strip_has_the_frames_of_the_scene_at_another_rate_or_without_a_clip(editor, play):
     editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "rate"), 15.0)
     for has_clip in (True, False):
@@ -187,6 +189,7 @@ def test_timings_are_exported_and_imported(editor, play, qtbot, tmp_path):
     assert len(imported.samples) == len({row["frame"] for row in rows})
 
 
+@pytest.mark.slow
 def test_measuring_is_remembered(session, arm):
     first = session.open(arm, clock=Clock())
     first.timings.measure(True)
@@ -197,6 +200,7 @@ def test_measuring_is_remembered(session, arm):
     second.timings.measure(False)
 
 
+@pytest.mark.slow
 def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
     back_ends = editor.client.engine.context.back_ends
     if not back_ends.has_compute:
@@ -232,6 +236,7 @@ def test_back_ends_of_baked_nodes_are_not_compared(editor):
     assert editor.window._hint.text() == "Cloth is baked and not simulated: detach its bake to compare back ends"
 
 
+@pytest.mark.slow
 def test_numbers_continue_after_a_pause_and_with_a_new_context(editor):
     frames = []
     editor.client.drawn.connect(lambda drawn: frames.append(drawn.frame))

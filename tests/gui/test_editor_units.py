@@ -66,6 +66,7 @@ def test_each_answer_is_one_edit_of_the_whole_scene(giant):
         assert notice.isVisible() == (text != "Leave"), "undo asks again"
 
 
+@pytest.mark.slow
 def test_a_character_among_others_is_framed_once_its_unit_is_known(giant, qtbot, tmp_path):
     editor = giant
     asked = model_of(editor)
@@ -100,6 +101,7 @@ def test_home_frames_surfaces_and_not_particles(giant):
     assert document.view_state.camera.distance > alone.distance, "nothing else can be framed"
 
 
+@pytest.mark.slow
 def test_a_project_whose_camera_was_never_moved_is_framed(fresh, qtbot, tmp_path):
     session, cameras = Session(qtbot), (Camera(), Camera(yaw=10.0))
     session.load(fresh, sample("arm", tmp_path))
@@ -115,6 +117,7 @@ def test_a_project_whose_camera_was_never_moved_is_framed(fresh, qtbot, tmp_path
     assert shown[1] == cameras[1]
 
 
+@pytest.mark.slow
 def test_the_first_character_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp_path, monkeypatch):
     monkeypatch.setattr("sinew.app.files.project_files.front_at_first", lambda _: 180.0)
     Session(qtbot).load(fresh, sample("arm", tmp_path / "opened"))
@@ -131,6 +134,7 @@ def test_the_first_character_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp
         fresh.document.set_camera(Camera(yaw=10.0))
 
 
+@pytest.mark.slow
 def test_a_unit_that_changes_during_the_fit_counts(editor, qtbot, monkeypatch):
     model, asked = editor.document.scene.characters[0].id, []
 
@@ -178,6 +182,7 @@ def test_sixty_fitted_colliders_are_one_group_and_one_edit(editor, monkeypatch):
     assert document.scene == before
 
 
+@pytest.mark.slow
 def test_hair_without_colliders_offers_to_fit_some(editor, qtbot):
     document, character = editor.document, editor.document.scene.characters[0].id
     document.select(Selection(node=character))

@@ -25,6 +25,7 @@ def settle(qtbot):
     QApplication.processEvents()
 
 
+@pytest.mark.slow
 def test_the_viewport_survives_floating_hiding_and_docking_every_panel(qtbot, own_editor, monkeypatch):
     editor = own_editor
     engine, started = editor.client.engine, []
@@ -89,9 +90,8 @@ def test_the_layout_is_restored_and_reset(qtbot, session):
     assert not session.start(drawn=True, new_window_layout=True).window.docks["timeline"].isFloating()
 
 
-def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
+def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, editor):
     """Kernels need a complete framebuffer, and the window may have none."""
-    editor = own_editor
     for size in ((900, 600), (1000, 640)):
         editor.window.resize(*size)
         settle(qtbot)
@@ -104,6 +104,7 @@ def test_kernels_are_given_the_framebuffer_of_the_viewport(qtbot, own_editor):
             assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
 
 
+@pytest.mark.slow
 def test_one_key_maximises_the_viewport(qtbot, session, arm):
     editor = session.open(arm, drawn=True)
     editor.window.docks["inspector"].close()
@@ -196,6 +197,7 @@ def main_windows():
     return [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
 
 
+@pytest.mark.slow
 def test_closed_editors_are_freed(session):
     seen, before = [], len(main_windows())
     for _ in range(3):

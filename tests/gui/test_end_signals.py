@@ -7,6 +7,7 @@ from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 from tests.processes import started
 
 CHILD = """
@@ -57,7 +58,9 @@ def ended(project, number, *words):
     return process.returncode, found
 
 
-@pytest.mark.parametrize(("name", "words"), [("SIGTERM", ["edit", "dialog"]), ("SIGHUP", ["edit"]), ("SIGINT", [])])
+@pytest.mark.parametrize(
+    ("name", "words"), [("SIGTERM", ["edit", "dialog"]), slow("SIGHUP", ["edit"]), slow("SIGINT", [])]
+)
 def test_unsaved_edits_are_offered_at_the_next_start(project, name, words):
     number = getattr(signal, name)
     assert ended(project, number, *words) == (128 + number, [(project, 3.0)] if words else [])

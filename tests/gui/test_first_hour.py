@@ -9,10 +9,11 @@ from sinew.sim.kinds.cloth.kind import PRESETS
 from sinew.sim.kinds.cloth.settings import ClothSolving
 from sinew.widgets.inspector.editors import choice_text
 from sinew.widgets.messages import Message, Messages, Severity
+from tests.conftest import slow
 from tests.gui.editor_harness import Session, settled
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1600, 1000)])
+@pytest.mark.parametrize("size", [(1280, 800), slow((1600, 1000))])
 def test_the_start_page_shows_all_samples(session, size):
     editor = session.start(new_window_layout=True)
     editor.window.resize(*size)

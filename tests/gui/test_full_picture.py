@@ -11,12 +11,18 @@ from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.emitter.settings import Blending, EmissionMode, EmitterSettings
 from sinew.sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sinew.sim.scene.scene import Node, ParamRef
+from tests.conftest import slow
 from tests.gui.editor_harness import picture
 
 
 @pytest.fixture
-def editor(own_editor):
-    return own_editor
+def editor(editor):
+    """The shared editor with the arm, drawn."""
+    editor.frames.drawn = True
+    picture(editor)
+    QApplication.processEvents()
+    yield editor
+    editor.frames.drawn, editor.client.timing.wanted = False, False
 
 
 @pytest.fixture
@@ -138,7 +144,7 @@ def test_another_framebuffer_of_the_same_size_is_not_left_empty(begun, calls):
     assert np.ptp(on_screen(begun)[..., :3]) > 100
 
 
-@pytest.mark.parametrize("long", [0.0, math.inf])
+@pytest.mark.parametrize("long", [0.0, slow(math.inf)])
 def test_a_single_image_is_a_draft_only_if_it_is_very_slow(editor, calls, monkeypatch, qtbot, long):
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.LONG_PICTURE", long)
     pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, -math.inf
@@ -192,6 +198,7 @@ def test_particles_of_a_new_look_are_shown_once_their_shaders_are_ready(sparklin
     assert not pictures_of(sparkling).postponed
 
 
+@pytest.mark.slow
 def test_very_many_particles_are_drawn_in_pieces(editor, calls, monkeypatch, qtbot):
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.AT_ONCE", 50)
     if not editor.client.engine.context.capabilities.is_software:
@@ -227,6 +234,7 @@ def test_an_image_that_stands_still_gets_smoother_until_something_changes(editor
     np.testing.assert_array_equal(picture(editor), plain)
 
 
+@pytest.mark.slow
 def test_another_step_starts_the_samples_anew(sparkling, monkeypatch, qtbot):
     """A seek or a bake simulates while nothing is edited and the playhead stands still."""
     editor, pictures = sparkling, pictures_of(sparkling)

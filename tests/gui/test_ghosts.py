@@ -44,7 +44,6 @@ def show(editor, **values):
 
 def settled(editor):
     ghosts, compared = editor.client.ghosts, editor.client.compared
-    picture(editor)
     ends = time.monotonic() + 60.0
     while True:
         shown = picture(editor)
@@ -69,7 +68,7 @@ def test_ghosts_of_every_kind_are_drawn_and_change_nothing(stage):
     plain, state = picture(editor), bits(editor)
     assert editor.client.ghosts._second.engine is None, "costs nothing while it is off"
     undo = editor.document.undo_stack.count()
-    everything = show(editor, ghosts=True)
+    everything = show(editor, ghosts=True, ghost_count=1)
     assert changed(everything, plain) > 200
     by_node = {}
     for node in (character, cloth, sparks):
@@ -82,7 +81,7 @@ def test_ghosts_of_every_kind_are_drawn_and_change_nothing(stage):
     assert all(count > 20 for count in by_node.values()), by_node
     editor.document.select(Selection())
     assert changed(settled(editor), everything) == 0, "the same image again"
-    more = show(editor, ghost_count=1, ghost_spacing=4)
+    more = show(editor, ghost_count=2, ghost_spacing=4)
     assert changed(more, plain) > 0
     assert changed(more, everything) > 0
     assert bits(editor) == state
@@ -92,6 +91,7 @@ def test_ghosts_of_every_kind_are_drawn_and_change_nothing(stage):
     assert editor.document.undo_stack.count() == undo, "a view setting is no edit"
 
 
+@pytest.mark.slow
 def test_only_cached_steps_have_ghosts_and_settings_are_saved(stage, qtbot, tmp_path):
     editor, *_ = stage
     show(editor, ghosts=True, ghost_count=3, ghost_spacing=2)
@@ -163,6 +163,7 @@ def test_the_bake_is_drawn_over_the_simulation_with_its_distance(stage, tmp_path
     assert editor.client.ghosts._second.engine is None
 
 
+@pytest.mark.slow
 def test_ghosts_during_playback_keep_their_steps(stage, qtbot):
     editor, *_ = stage
     editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "loop"), LoopMode.ONCE)
@@ -187,6 +188,7 @@ def test_ghosts_during_playback_keep_their_steps(stage, qtbot):
     editor.playback.pause()
 
 
+@pytest.mark.slow
 def test_distances_are_drawn_in_every_frame_while_ghosts_are_drawn(stage, tmp_path, qtbot, monkeypatch):
     editor, _, cloth, _ = stage
     editor.files.save_to(tmp_path / "a.sinew")
@@ -215,6 +217,7 @@ def test_distances_are_drawn_in_every_frame_while_ghosts_are_drawn(stage, tmp_pa
     assert {step for step, coloured in seen.items() if not all(coloured)} <= {0}, "the start is not baked"
 
 
+@pytest.mark.slow
 def test_ghosts_of_particles_have_textures(stage, tmp_path, qtbot):
     editor, _, _, sparks = stage
     path = tmp_path / "spark.png"

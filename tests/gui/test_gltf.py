@@ -58,6 +58,7 @@ def test_a_character_is_scrubbed_compared_and_inspected(fresh, qtbot, assets):
     assert difference(unweighted, picture(editor)) > 0.002
 
 
+@pytest.mark.slow
 def test_a_shaped_head_is_exported_and_looks_the_same_when_opened(fresh, qtbot, tmp_path):
     editor = fresh
     node = dropped(editor, qtbot, resources.path("models") / "head" / "head.glb")
@@ -199,6 +200,7 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     np.testing.assert_array_equal(picture(editor), start)
 
 
+@pytest.mark.slow
 def test_expressions_have_sliders_that_are_undone_and_saved(fresh, qtbot, tmp_path):
     (tmp_path / "girl").mkdir()
     path = tmp_path / "girl" / "girl.vrm"

@@ -9,6 +9,7 @@ from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairSolver
 from sinew.sim.profile.sample import TimeSource
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
+from tests.conftest import slow
 from tests.gui.editor_harness import NodeStage, picture, place_of, set_values, settled
 
 SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2, 0.2, 0.2), "root_radius": 2e-3}
@@ -82,7 +83,7 @@ def test_the_strand_under_the_mouse_is_marked_and_selected(stage):
     assert not np.array_equal(picture(stage.editor), bare)
 
 
-@pytest.mark.parametrize("solver", list(HairSolver))
+@pytest.mark.parametrize("solver", [HairSolver.ROD, *(slow(one) for one in HairSolver if one is not HairSolver.ROD)])
 def test_a_strand_is_pulled_while_paused_and_released(stage, solver):
     stage.set("solver", solver)
     settled(stage.editor)
@@ -112,6 +113,7 @@ def groom_of(stage):
     return stage.strands.growth.guides
 
 
+@pytest.mark.slow
 def test_a_stroke_is_one_edit_that_is_undone_and_saved_bit_identical(stage, tmp_path, qtbot):
     before, bare = groom_of(stage), picture(stage.editor)
     stage.editor.window.actions_table["hair.comb"].trigger()
@@ -199,6 +201,7 @@ def test_the_groom_is_shown_while_it_is_brushed(stage):
     assert not np.array_equal(stage.places(), groomed)
 
 
+@pytest.mark.slow
 def test_the_inspector_shows_the_selected_strand_the_comparison_and_costs(stage):
     facts = stage.panel._facts
     place, particle = stage.foremost()

@@ -1,5 +1,6 @@
 import re
 
+import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -181,6 +182,7 @@ def test_pages_of_how_it_works_are_complete_and_name_tests_that_exist(repo_root)
             assert f"{name}.py" in files if is_file else f"def {name}(" in every, f"{page.stem}: {name}"
 
 
+@pytest.mark.slow
 def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, tiny, qtbot):
     with registered(ROPE):
         editor = session.open(tiny)

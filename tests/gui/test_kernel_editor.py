@@ -13,6 +13,7 @@ from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.kernel.kind import KernelSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import Selection, ViewState
+from tests.conftest import slow
 from tests.gui.editor_harness import play, set_values, settled
 
 FILE = "cloth/step.glsl"
@@ -41,6 +42,7 @@ def replaced(panel: KernelPanel, old: str, new: str) -> None:
     QTest.keyClicks(panel.text, new)
 
 
+@pytest.mark.slow
 def test_gravity_is_doubled_broken_mended_and_undone(editor, qtbot, panel):
     document, library = editor.document, editor.client.engine.library
     assert document.selected.settings == KernelSettings(file=FILE, base=SHIPPED, text=SHIPPED)
@@ -85,7 +87,7 @@ def test_a_kernel_is_switched_off_and_reverted(editor, qtbot, panel):
     qtbot.waitUntil(lambda: "#version" in panel.generated.toPlainText(), timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("answer", [False, slow(True)])
 def test_a_project_with_kernels_asks_once(editor, qtbot, tmp_path, monkeypatch, answer):
     asked: list[list[str]] = []
     monkeypatch.setattr(editor.dialogs, "use_kernels", lambda files: asked.append(files) or answer, raising=False)

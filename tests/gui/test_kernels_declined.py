@@ -12,6 +12,7 @@ from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.kernel.kind import KernelSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.conftest import slow
 
 FILE = "cloth/step.glsl"
 SHIPPED = (shaders.ROOT / FILE).read_text()
@@ -19,7 +20,7 @@ SHEET = Node(id="sheet", name="Sheet", settings=ClothSettings(columns=8, rows=8,
 KERNEL = Node(id="k", name="Kernel", settings=KernelSettings(file=FILE, base=SHIPPED, text=SHIPPED + "\n// own\n"))
 
 
-@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("answer", [False, slow(True)])
 def test_every_job_carries_the_answer(editor, qtbot, tmp_path, monkeypatch, answer):
     asked, added = [], []
     monkeypatch.setattr(editor.dialogs, "use_kernels", lambda files: asked.append(files) or answer, raising=False)

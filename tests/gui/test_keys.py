@@ -14,6 +14,7 @@ from sinew.sim.scene.scene import Node, ParamRef, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import Selection, ViewState
 from sinew.widgets.inspector.keys import KeyState
+from tests.gui.editor_harness import Session
 
 INTENSITY, POSITION = ParamRef("l", "light", "intensity"), ParamRef("l", "transform", "position")
 LAMP = Node(id="l", name="Lamp", settings=LightSettings(intensity=1.0), transform=Transform(position=(0.0, 1.0, 0.0)))
@@ -21,10 +22,11 @@ SPARKS = Node(id="e", name="Sparks", settings=EmitterSettings(capacity=500))
 
 
 @pytest.fixture
-def editor(session, tmp_path):
+def editor(fresh, qtbot, tmp_path):
     path = tmp_path / "keys.sinew"
     save_project(path, Scene(nodes=(LAMP, SPARKS)), ViewState(selection=Selection(node="l")))
-    return session.open(path)
+    Session(qtbot).load(fresh, path)
+    return fresh
 
 
 def row_of(editor, ref):
@@ -142,7 +144,8 @@ def sheet(editor):
     editor.document.set_value(ParamRef("l", "node", "curves"), curves)
     editor.timeline.resize(900, 420)
     editor.timeline.curves_button.click()
-    return editor.timeline.sheet
+    yield editor.timeline.sheet
+    editor.timeline.curves_button.click()
 
 
 def drag(widget, start, end, modifiers=Qt.KeyboardModifier.NoModifier):
@@ -248,10 +251,11 @@ def test_handles_and_picture_follow_the_keys(editor, qtbot):
     assert structs.replace(document.scene.node("e"), curves=()) == SPARKS
 
 
-def test_cameras_are_added_looked_through_aligned_and_cut(session, tmp_path, qtbot):
+def test_cameras_are_added_looked_through_aligned_and_cut(fresh, tmp_path, qtbot):
     path = tmp_path / "cameras.sinew"
     save_project(path, Scene(nodes=(LAMP,)), ViewState())
-    editor = session.open(path)
+    editor = fresh
+    Session(qtbot).load(editor, path)
     document, table = editor.document, editor.window.actions_table
     view = document.view_state.camera
     first = editor.edits.add("camera")
