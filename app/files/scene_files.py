@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.app.project.access import WITHHELD, FileAccess
+from sinew.app.project.digest import file_digest
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, pixel_count
 from sinew.sim.assets.model import CharacterModel, upright_mesh
@@ -52,6 +53,7 @@ class SceneFiles(QObject):
         self.assets = SceneAssets()
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._contents: dict[Key, Asset] = {}
+        self._digests: dict[Key, str] = {}
         self._animated: dict[NodeId, CharacterModel] = {}
         self._reading: set[Key] = set()
         self._outdated: set[Key] = set()
@@ -107,6 +109,7 @@ class SceneFiles(QObject):
         }
         for key in self._contents.keys() - named:
             self._drop(self._contents.pop(key))
+            self._digests.pop(key, None)
         self._failures = {key: text for key, text in self._failures.items() if key in named}
         for key in named - (self._contents.keys() - self._outdated) - self._reading - self._failures.keys():
             model = self._store.model_at(str(key[1])) if key not in self._outdated else None
@@ -133,7 +136,7 @@ class SceneFiles(QObject):
 
     @property
     def known(self) -> Mapping[Path, str]:
-        return {path: "" for _, path in self._contents}
+        return {key[1]: self._digests.get(key, "") for key in self._contents}
 
     def reread(self, path: Path) -> None:
         """Reads a changed file again; the old content stays until then."""
@@ -147,7 +150,7 @@ class SceneFiles(QObject):
     def _read(self, key: Key) -> None:
         self._reading.add(key)
         self._outdated.discard(key)
-        run_in_background(lambda: _load(key, self._budget), lambda result: self._arrived(key, result), self)
+        run_in_background(lambda: _load(key, self._budget), lambda loaded: self._arrived(key, *loaded), self)
 
     def _drop(self, asset: Asset | None) -> None:
         if isinstance(asset, MipImage):
@@ -155,7 +158,7 @@ class SceneFiles(QObject):
         elif isinstance(asset, np.ndarray):
             self._budget.give_back(asset.shape[0] * asset.shape[1])
 
-    def _arrived(self, key: Key, result: Asset | str) -> None:
+    def _arrived(self, key: Key, digest: str, result: Asset | str) -> None:
         if key not in self._reading:  # it was cancelled
             return
         self._reading.discard(key)
@@ -164,7 +167,7 @@ class SceneFiles(QObject):
             self.failed.emit(str(key[1]), f"{result}{_consequence(self._document.scene, key[1])}")
         else:
             self._drop(self._contents.get(key))
-            self._contents[key] = result
+            self._contents[key], self._digests[key] = result, digest
         for note in self._budget.take_notes():
             self.failed.emit(str(key[1]), note)
         # The scene may name another file by now.
@@ -190,13 +193,18 @@ def _consequence(scene: Scene, path: Path) -> str:
     return "".join(f"; {text.format(names=', '.join(found))}" for text, found in names.items())
 
 
-def _load(key: Key, budget: ImageBudget) -> Asset | str:
-    """Reads a file on a worker thread, where exceptions would be lost; returns the asset, or one line why it failed."""
+def _load(key: Key, budget: ImageBudget) -> tuple[str, Asset | str]:
+    """Reads a file on a worker thread, where exceptions would be lost.
+
+    Returns:
+        Digest of the file, from before it was read, and the asset, or one line why it failed.
+    """
     content, path = key
+    digest = file_digest(path)
     try:
-        return load_asset(content, path, budget)
+        return digest, load_asset(content, path, budget)
     except (ModelError, ImageError) as error:
-        return str(error)
+        return digest, str(error)
     except Exception as error:
         _log.exception("reading %s failed", printable(str(path)))
-        return printable(" ".join(f"{path}: {type(error).__name__}: {error}".split()))
+        return digest, printable(" ".join(f"{path}: {type(error).__name__}: {error}".split()))

@@ -285,12 +285,14 @@ def test_an_image_named_in_settings_is_read_again(fresh, model, tmp_path, qtbot)
     )
     project = tmp_path / "work" / "a.sinew"
     save_project(project, Scene(nodes=nodes), ViewState())
-    editor = fresh
+    editor, watch = fresh, fresh.features["saving"].disk_changes.watch
+    qtbot.waitUntil(lambda: not watch._is_looking, timeout=PATIENCE)
+    watch._is_looking = True  # the first look comes after the change
     Session(qtbot).load(editor, project)
     qtbot.waitUntil(lambda: image in editor.scene_files.assets.images, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: image in editor.features["saving"].disk_changes.watch._reported, timeout=PATIENCE)
     left = editor.scene_files._budget._left
     Image.new("L", (4, 4), 7).save(image)
+    watch._is_looking = False
     qtbot.waitUntil(lambda: editor.scene_files.assets.images[image].min() == 7, timeout=PATIENCE)
     assert editor.scene_files._budget._left == left, "pixels are counted once"
     image.write_bytes(b"no image")
