@@ -1,5 +1,6 @@
 """Shader sources, addressed by paths relative to `ROOT`; imports nothing of ours."""
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -17,7 +18,10 @@ def files() -> dict[Path, str]:
     """Returns the names of all shader files."""
     found = {}
     for first, root in {"": ROOT, **ROOTS}.items():
-        for path in root.rglob("*"):
-            if path.suffix not in ("", ".py", ".pyc"):
-                found[path] = "/".join(filter(None, (first, path.relative_to(root).as_posix())))
+        for folder, _, names in os.walk(root):
+            inner = Path(folder)
+            before = "".join(f"{part}/" for part in (first, *inner.relative_to(root).parts) if part)
+            for name in names:
+                if os.path.splitext(name)[1] not in ("", ".py", ".pyc"):
+                    found[inner / name] = before + name
     return found

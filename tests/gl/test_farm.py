@@ -104,6 +104,7 @@ def test_an_animation_on_two_processes_has_the_same_bytes(tmp_path: Path) -> Non
     assert len(os.listdir(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_an_interrupted_sweep_goes_on(alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a signal leaves is used by the same command, not by one with other settings."""
     table = tmp_path / "a.csv"

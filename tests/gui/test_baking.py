@@ -79,6 +79,7 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     assert states(editor, cloth, (20,)) != before[2:]
 
 
+@pytest.mark.slow
 def test_a_cancelled_bake_keeps_the_previous_one(baked, qtbot, monkeypatch):
     editor, cloth, path = baked
     monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)  # one step a turn
@@ -151,6 +152,7 @@ def test_adding_and_removing_another_node_changes_neither_bake_nor_cached_steps(
     assert states(editor, cloth, (5, 13, 20)) == before
 
 
+@pytest.mark.slow
 def test_damaged_and_missing_bakes_are_reported_and_simulated(baked, qtbot):
     editor, cloth, path = baked
     before = states(editor, cloth, (5, 13, 20))

@@ -112,6 +112,7 @@ def test_only_cached_steps_have_ghosts_and_settings_are_saved(stage, qtbot, tmp_
     show(editor, ghosts=False)
 
 
+@pytest.mark.slow
 def test_the_bake_is_drawn_over_the_simulation_with_its_distance(stage, tmp_path, qtbot, monkeypatch):
     editor, _, cloth, _ = stage
     reported = []

@@ -41,6 +41,7 @@ def click_bone(editor, node, name):
     Mouse(editor.viewport).click(place)
 
 
+@pytest.mark.slow
 def test_a_character_is_scrubbed_compared_and_inspected(fresh, qtbot, assets):
     editor = fresh
     node = dropped(editor, qtbot, assets / "gltf/CesiumMan/glTF-Binary/CesiumMan.glb")

@@ -49,6 +49,7 @@ def show(editor, *, on):
         assert time.monotonic() < ends
 
 
+@pytest.mark.slow
 def test_depths_are_coloured_plotted_and_follow_the_settings(stage):
     editor, character, cloth = stage
     measured, undo = editor.client.penetration, editor.document.undo_stack.count()
