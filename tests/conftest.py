@@ -1,7 +1,6 @@
 """Environment and fixtures of every test; set up before anything imports Qt or OpenGL."""
 
 import gc
-import itertools
 import logging
 import os
 import shutil
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import numpy as np
+import psutil
 import pytest
 
 if TYPE_CHECKING:
@@ -58,23 +58,26 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
 
 
-FILES_BETWEEN = 60
-"""Files of tests between two collections of all frozen objects: with a million objects one takes a second."""
-_files = itertools.count(1)
+GROWTH = 300e6
+"""Growth of the process after which all frozen objects are collected too [bytes]: with a million one takes a second."""
+_collected_at = [0]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Freezes imported objects: many tests collect garbage, which is faster without them."""
     _set_aside()
+    _collected_at[0] = psutil.Process().memory_info().rss
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Freezes the objects that a file of tests left; after every few files all garbage is collected."""
+    """Freezes the objects that a file of tests left; where the process has grown, all garbage is collected."""
     result = yield
     if nextitem is None or nextitem.path != item.path:
         assert not {"app", "widgets", "sim", "shaders", "resources"} & sys.modules.keys(), "loaded beside sinew"
-        if next(_files) % FILES_BETWEEN == 0:
+        memory = psutil.Process().memory_info().rss
+        if memory > _collected_at[0] + GROWTH:
+            _collected_at[0] = memory
             gc.unfreeze()
         _set_aside()
     return result

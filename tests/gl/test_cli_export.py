@@ -549,6 +549,7 @@ def test_a_file_that_reads_back_differently_is_not_written(project, tmp_path, ca
     assert [path.name for path in tmp_path.iterdir()] == ["a.pc2"]
 
 
+@pytest.mark.slow
 def test_a_motion_of_another_file_is_exported_and_swept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = resources.path("models") / "humanoid" / "humanoid.ezm"
     model = load_model(path)

@@ -201,6 +201,7 @@ def test_alpha_is_the_opacity_over_the_background(tmp_path: Path) -> None:
     assert (rgba(tmp_path / "clear.png") == 0.0).all()
 
 
+@pytest.mark.slow
 def test_images_show_the_materials_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(resources.path("models") / "humanoid", tmp_path / "humanoid")
     model = str(tmp_path / "humanoid" / "humanoid.ezm")

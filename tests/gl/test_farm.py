@@ -96,6 +96,7 @@ def test_a_film_on_two_processes_has_the_same_bytes(alone: Path, tmp_path: Path)
     assert len(os.listdir(tmp_path)) == len(pictures(tmp_path)) == 6
 
 
+@pytest.mark.slow
 def test_an_animation_on_two_processes_has_the_same_bytes(tmp_path: Path) -> None:
     one, two = tmp_path / "one.gif", tmp_path / "two.gif"
     assert main([*FILM, "--frames", "2:7", "--output", str(one)]) == 0

@@ -143,7 +143,7 @@ def character_scene() -> OpenedScene:
 @pytest.mark.parametrize(
     ("case", "last", "seeks"),
     [
-        ("pre-roll", LAST, 5), ("character", 8, 1), slow("plain", LAST, 10), slow("character", 30, 5),
+        ("pre-roll", LAST, 5), slow("character", 8, 1), slow("plain", LAST, 10), slow("character", 30, 5),
         campaign("plain", LAST, 100), campaign("pre-roll", LAST, 100), campaign("character", 30, 100),
     ],
 )  # fmt: skip

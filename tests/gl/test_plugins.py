@@ -129,6 +129,7 @@ def test_an_installed_kind_simulates_bakes_renders_and_is_exported(site, project
     assert capsys.readouterr().err.splitlines()[-1] == f"sinew: {project}: r: {reason}"
 
 
+@pytest.mark.slow
 def test_scripts_open_projects_with_it(site, project):
     code = (
         f"import sinew\np = sinew.open({str(project)!r})\nmade = p.add('acme.rope', 'Third', knots=4)\n"

@@ -302,6 +302,7 @@ def test_a_report_lists_depths_in_skins(tmp_path: Path) -> None:
         assert python.nodes["Sheet"].measures()["inside"] == 25
 
 
+@pytest.mark.slow
 def test_python_and_sweeps_have_the_slides_of_feet(tmp_path: Path) -> None:
     with sinew.open(resources.path("models") / "humanoid" / "humanoid.ezm") as python:
         node = python.nodes[0]
