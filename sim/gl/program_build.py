@@ -127,13 +127,10 @@ def statement_line(line: int, message: str, source: ShaderSource) -> int:
     if "';'" not in message.partition("expecting")[2]:
         return line
     lines, compiled = source.text.splitlines(), compiled_lines(source)
-    before = [
-        number
-        for number in range(min(line - 1, len(lines)), 0, -1)
-        if is_code(lines[number - 1]) and source.origins[number - 1] in compiled
-    ]
-    unfinished = [number for number in before if lines[number - 1].partition("//")[0].rstrip()[-1] not in ";{}"]
-    return (unfinished or before or [line])[0]
+    for number in range(min(line - 1, len(lines)), 0, -1):
+        if is_code(lines[number - 1]) and source.origins[number - 1] in compiled:
+            return line if lines[number - 1].partition("//")[0].rstrip()[-1] in ";{}" else number
+    return line
 
 
 def is_code(line: str) -> bool:

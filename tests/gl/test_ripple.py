@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from acme_ripple.kind import RIPPLE, RippleSettings
+from acme_ripple.system import RippleSystem
 from sinew.app.cli.main import main
 from sinew.app.project.project_file import save_project
 from sinew.sim.gl.context import Context
@@ -121,6 +122,16 @@ def test_it_collides_is_dragged_feels_fields_and_keeps_its_edge(engine: Engine) 
     assert abs(places[1:-1, 1:-1, 1]).max() > 1e-3
     assert not places[[0, -1], :, 1].any()
     assert not places[:, [0, -1], 1].any()
+
+
+def test_positions_of_another_shape_are_refused(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException]
+) -> None:
+    monkeypatch.setattr(RippleSystem, "rest", lambda self: np.zeros((6, 2)))
+    engine.apply(Scene(nodes=(water(),)))
+    (problem,) = engine.simulation.take_problems()
+    assert "RippleSystem.rest must return an array of shape (count, 3), not (6, 2)" in problem.text
+    survived.clear()
 
 
 def test_too_few_substeps_are_warned_of_and_an_explosion_is_reported(engine: Engine) -> None:

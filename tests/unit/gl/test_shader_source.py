@@ -226,3 +226,9 @@ def test_a_missing_semicolon_is_reported_in_its_line() -> None:
     source = resolve("f", lambda _: text)
     log = "0:4(1): error: syntax error, unexpected FLOAT, expecting ',' or ';'\n0:4(1): error: undeclared identifier\n"
     assert [message.line for message in parse_log(log, source)] == [1, 4]
+
+
+def test_a_misspelt_type_is_reported_in_its_line() -> None:
+    text = "float a(\n    float b) { return b; }\nfloat c;\n\nflot d = 1.0;\n"
+    log = "0:5(6): error: syntax error, unexpected NEW_IDENTIFIER, expecting ',' or ';'\n"
+    assert [message.line for message in parse_log(log, resolve("f", lambda _: text))] == [5]
