@@ -12,8 +12,7 @@ KNOWN = {
     ("soldier", "skirt"): "his hand swings over the belt, which is held",
     ("soldier", "dress"): "his pack and bags widen the outline, so that its edge is where his upper arms hang",
     ("godette", "dress"): "the straps of her backpack lie over the dress, and her forearm presses it",
-    ("arnaud-bvh", "skirt"): "his forearm lies against the hip and leaves no room",
-    ("arnaud-bvh", "dress"): "his forearm lies against the hip and leaves no room",
+    ("arnaud-climb", "skirt"): "he bends while he climbs, and his belly comes through the edge, which is held",
     ("clothsim", "skirt"): "its own skirt has two sides, between which the cloth is caught",
     ("clothsim", "dress"): "its own skirt has two sides, between which the cloth is caught",
     ("clothsim", "cape"): "it runs at 4.6 m/s, and its own cape has two sides, between which the edge is caught",
@@ -42,7 +41,7 @@ def test_a_garment_stays_on_outside_and_green(tmp_path: Path, name: str, garment
         assert result.holds, (result.body_mm, result.arms_mm, result.strain)
     if name == "humanoid" and garment != "dress":
         assert result.body_mm <= 1.0
-        assert result.strain < 0.06
+        assert result.strain < 0.05
         assert result.load < 0.5
 
 

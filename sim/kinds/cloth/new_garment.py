@@ -47,7 +47,7 @@ The edge sinks by 1 to 2 cm.
 
 FABRIC: dict[str, Any] = {
     "solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "density": 0.2, "stretch_stiffness": 1e4,
-    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 48, "more_substeps": True,
+    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 80, "more_substeps": True,
     "pins": PinPreset.TOP, "pin_strength": HOLD,
     "pin_target": PinTarget.BONE,
 }  # fmt: skip
