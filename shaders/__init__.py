@@ -1,6 +1,5 @@
 """Shader sources, addressed by paths relative to `ROOT`; imports nothing of ours."""
 
-import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -18,10 +17,7 @@ def files() -> dict[Path, str]:
     """Returns the names of all shader files."""
     found = {}
     for first, root in {"": ROOT, **ROOTS}.items():
-        for folder, _, names in os.walk(root):
-            inner = Path(folder)
-            before = "".join(f"{part}/" for part in (first, *inner.relative_to(root).parts) if part)
-            for name in names:
-                if os.path.splitext(name)[1] not in ("", ".py", ".pyc"):
-                    found[inner / name] = before + name
+        for path in root.rglob("*"):
+            if path.suffix not in ("", ".py", ".pyc"):
+                found[path] = "/".join(filter(None, (first, path.relative_to(root).as_posix())))
     return found

@@ -142,7 +142,7 @@ class ParticleSystem(System, Draggable, Stoppable, Exports):
         before, self.settings = self.settings, node.settings
         effects = {Effect.REBUILD} if before is None else changed_effects(before, node.settings)
         if Effect.REBUILD in effects:
-            shape = self.rest().shape
+            shape = np.shape(self.rest())
             if shape[1:] != (3,):
                 raise TypeError(f"{type(self).__name__}.rest must return an array of shape (count, 3), not {shape}")
             self._allocate(shape[0])
