@@ -5,12 +5,15 @@
 // and velocity.
 // PLANES, OVALS and YIELDING are the numbers of three groups; those of the others that are near are searched for. Software
 // drivers run every branch, so that a few colliders of known shapes are faster without a search and the other shapes.
-// YIELDING_SKIN: parts of skins yield, where a firm part faces them within twice the distance that the particle keeps.
+// YIELDING_SKIN: parts of skins yield; see `meet_limbs`.
 
 #include "common/plane.glsl"
 #ifdef SKIN
 #include "skin/contact.glsl"
 const float STEP_TIME = 1.0 / 60.0;
+const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
+const float PRESS = 24.0;          // factor of the push towards the body
+const float FREE = 3.0;            // factor of the acceleration by parts that yield, where there is room
 #endif
 
 uniform samplerBuffer u_colliders;
@@ -41,24 +44,54 @@ vec3 shortened(vec3 way, float most) {
 
 // The springs do not know of contacts: a whole push to the side of a limb that a thread does not lead to would be undone by
 // the thread in every substep. So a firm surface pushes out what it and the particle, without its springs, moved towards
-// each other, and a little.
-void meet_firm(Contact contact, Moment now, inout Particle moved) {
+// each other, and at most `give` [m].
+void meet_firm(Contact contact, Moment now, float give, inout Particle moved) {
     ROUGHEN(contact)
     float met = max(dot(contact.velocity, contact.normal), 0.0) + max(-dot(now.velocity, contact.normal), 0.0);
-    float give = u_push.x + max(-dot(pulled, contact.normal), 0.0);
+    give += max(-dot(pulled, contact.normal), 0.0);
     contact.distance = max(contact.distance, now.clearance - give - now.substep * met);
     bounce_contact(moved.position, moved.velocity, contact, now.clearance, now.substep);
 }
 
-void meet_yielding(Contact contact, Moment now, inout Particle moved) {
+// A push by at most `largest` [m/s2].
+void meet_yielding(Contact contact, Moment now, float largest, inout Particle moved) {
     ROUGHEN(contact)
     Particle pushed = moved;
     bounce_contact(pushed.position, pushed.velocity, contact, now.clearance, now.substep);
-    float most = u_push.y * now.substep;
+    float most = largest * now.substep;
     moved.velocity += shortened(pushed.velocity - moved.velocity, most);
     most = most * now.substep + max(-dot(pulled, contact.normal), 0.0);
     moved.position += shortened(pushed.position - moved.position, most);
 }
+
+Particle blended(Particle from, Particle to, float share) {
+    return Particle(mix(from.position, to.position, share), mix(from.velocity, to.velocity, share));
+}
+
+#ifdef YIELDING_SKIN
+// Contact with parts of skins that yield, such as arms; returns the distance that the particle keeps from `body`.
+// Such a part is firm where there is room, unless it is thin. Where it presses a particle against the body, it presses
+// along the normal of the body, as far as fabric that lies flat: pushes in turn along both normals would add up.
+float meet_limbs(Contact body, Contact limb, bool thin, Moment now, inout Particle moved) {
+    float facing = max(-dot(body.normal, limb.normal), 0.0);
+    float kept = clamp(0.5 * (body.distance + limb.distance), FLAT * now.clearance, now.clearance);
+    kept = mix(now.clearance, kept, facing);
+    float room = facing > 0.0 ? body.distance - now.clearance : SKIN_FAR;
+    float share = smoothstep(0.0, max(now.clearance, CLOTH_TINY), room);
+    Particle firm = moved;
+    Particle yielding = moved;
+    Particle pressed = moved;
+    meet_firm(limb, now, u_push.x, firm);
+    meet_yielding(limb, now, mix(1.0, FREE, share) * u_push.y, yielding);
+    Contact pressing = limb;
+    pressing.normal = -body.normal;
+    pressing.distance = now.clearance - max(min(kept - limb.distance, body.distance - kept), 0.0);
+    meet_firm(pressing, now, PRESS * u_push.x, pressed);
+    float presses = limb.distance < kept ? (1.0 - share) * facing : 0.0;
+    moved = blended(blended(yielding, pressed, presses), firm, thin ? 0.0 : share);
+    return kept;
+}
+#endif
 
 Contact oval_contact(int index, vec3 point, float fraction, float substep) {
     int base = index * COLLIDER_TEXELS;
@@ -78,9 +111,9 @@ void search_contacts(int first, int count, bool yielding, Moment now, inout Part
     while (index < count) {
         Contact contact = collider_contact(u_colliders, index, moved.position, now.fraction, now.substep);
         if (yielding) {
-            meet_yielding(contact, now, moved);
+            meet_yielding(contact, now, u_push.y, moved);
         } else {
-            meet_firm(contact, now, moved);
+            meet_firm(contact, now, u_push.x, moved);
         }
         index = collider_next(u_colliders, index + 1, count, moved.position, now.fraction, now.clearance);
     }
@@ -96,31 +129,25 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
 #ifdef SKIN
     float begins = fraction - substep / STEP_TIME;
     uint firm = SKIN_ANY;
+    float kept = clearance;
 #ifdef YIELDING_SKIN
     firm = SKIN_FIRM;
-    // An arm is as firm as the body, except where it presses a particle that has no room against it: there pushes in turn
-    // would add up.
     Contact body = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
-    Contact arm = skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep);
-    float room = dot(body.normal, arm.normal) < 0.0 ? body.distance - clearance : SKIN_FAR;
-    float share = (skin_met & SKIN_THIN) != 0u ? 0.0 : smoothstep(0.0, max(clearance, CLOTH_TINY), room);
-    Particle yielded = moved;
-    meet_yielding(arm, now, yielded);
-    meet_firm(arm, now, moved);
-    moved.position = mix(yielded.position, moved.position, share);
-    moved.velocity = mix(yielded.velocity, moved.velocity, share);
+    Contact limb = skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep);
+    kept = meet_limbs(body, limb, (skin_met & SKIN_THIN) != 0u, now, moved);
 #endif
 #endif
     for (int i = 0; i < PLANES; ++i) {
-        meet_firm(plane_contact(u_colliders, i, moved.position, fraction), now, moved);
+        meet_firm(plane_contact(u_colliders, i, moved.position, fraction), now, u_push.x, moved);
     }
     for (int i = PLANES; i < PLANES + OVALS; ++i) {
-        meet_firm(oval_contact(i, moved.position, fraction, substep), now, moved);
+        meet_firm(oval_contact(i, moved.position, fraction, substep), now, u_push.x, moved);
     }
 #ifdef OTHERS
     search_contacts(PLANES + OVALS, count, false, now, moved);
 #endif
 #ifdef SKIN
-    meet_firm(skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep), now, moved);
+    now.clearance = kept;
+    meet_firm(skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep), now, u_push.x, moved);
 #endif
 }

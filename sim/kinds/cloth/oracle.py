@@ -26,6 +26,12 @@ Float64 = npt.NDArray[np.float64]
 ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
 """As in shaders/cloth/self_contact.glsl."""
 
+FLAT, PRESS, FREE = 0.1, 24.0, 3.0
+"""As in shaders/cloth/contact.glsl."""
+
+State = tuple[Float64, Float64]
+"""Positions [m] and velocities [m/s], (P, 3)."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClothParticles:
@@ -104,36 +110,56 @@ def collided(
     """
     clearance, h, (give, most, _) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
 
-    def met(contact: Contact, now: tuple[Float64, Float64], yields: bool) -> tuple[Float64, Float64]:
+    def against(way: Float64 | float, contact: Contact) -> Float64:
+        found: Float64 = np.maximum(-np.sum(way * contact.normal, axis=1), 0.0)
+        return found
+
+    def met_yielding(contact: Contact, now: State, factor: Float64 | float = 1.0) -> State:
         contact = replace(contact, friction=contact.friction * friction)
-        undone = np.maximum(-np.sum(pulled * contact.normal, axis=1), 0.0)
-        if yields:
-            pushed, answered = bounce(*now, contact, clearance, h, acceleration)
-            way, change = shortened(pushed - now[0], most * h * h + undone), shortened(answered - now[1], most * h)
-            return now[0] + way, now[1] + change
-        nearing = np.maximum(np.sum(contact.velocity * contact.normal, axis=1), 0.0)
-        nearing += np.maximum(-np.sum(before.velocities * contact.normal, axis=1), 0.0)
-        limited = replace(contact, distance=np.maximum(contact.distance, clearance - give - undone - h * nearing))
-        return bounce(*now, limited, clearance, h, acceleration)
+        pushed, answered = bounce(*now, contact, clearance, h, acceleration)
+        way = shortened(pushed - now[0], factor * most * h * h + against(pulled, contact))
+        return now[0] + way, now[1] + shortened(answered - now[1], factor * most * h)
+
+    def met_firm(contact: Contact, now: State, give: float = give, kept: Float64 | float = clearance) -> State:
+        nearing = against(before.velocities, contact) + against(-contact.velocity, contact)
+        nearest = np.maximum(contact.distance, kept - give - against(pulled, contact) - h * nearing)
+        contact = replace(contact, friction=contact.friction * friction, distance=nearest)
+        return bounce(*now, contact, kept, h, acceleration)
+
+    def met_limbs(now: State) -> tuple[State, Float64]:
+        """See `meet_limbs` of shaders/cloth/contact.glsl."""
+        (body, _), (limb, is_thin) = skin(False, now[0]), skin(True, now[0])
+        facing = np.maximum(-np.sum(body.normal * limb.normal, axis=1), 0.0)
+        kept = np.clip(0.5 * (body.distance + limb.distance), FLAT * clearance, clearance)
+        kept = clearance + facing * (kept - clearance)
+        room = np.clip((body.distance - clearance) / max(clearance, 1e-20), 0.0, 1.0)
+        room = np.where(facing > 0.0, room, 1.0)
+        share = room * room * (3.0 - 2.0 * room)
+        way = np.maximum(np.minimum(kept - limb.distance, body.distance - kept), 0.0)
+        pressing = replace(limb, normal=-body.normal, distance=clearance - way)
+        presses = np.where(limb.distance < kept, (1.0 - share) * facing, 0.0)
+        soft = met_yielding(limb, now, 1.0 + share * (FREE - 1.0))
+        soft = mixed(soft, met_firm(pressing, now, PRESS * give), presses)
+        return mixed(soft, met_firm(limb, now), np.where(is_thin, 0.0, share)), kept
 
     def skin(yielding: bool, end: Float64) -> tuple[Contact, npt.NDArray[np.bool_]]:
         assert actions.skin is not None
         return actions.skin(yielding, before.positions, end, fraction - 1.0 / settings.substeps, fraction, h)
 
-    now = moved.positions, moved.velocities
+    now, kept = (moved.positions, moved.velocities), np.full(len(moved.positions), clearance)
     for yields in (True, False):
         if actions.skin is not None and not yields:
-            # As firm as the body, except where it leaves no room, or is thin.
-            (body, _), (arm, is_thin) = skin(False, now[0]), skin(True, now[0])
-            room = np.clip((body.distance - clearance) / max(clearance, 1e-20), 0.0, 1.0)
-            room = np.where(np.sum(body.normal * arm.normal, axis=1) < 0.0, room, 1.0)
-            share = np.where(is_thin, 0.0, room * room * (3.0 - 2.0 * room))[:, None]
-            soft, hard = met(arm, now, True), met(arm, now, False)
-            now = soft[0] + share * (hard[0] - soft[0]), soft[1] + share * (hard[1] - soft[1])
+            now, kept = met_limbs(now)
         for collider in actions.colliders:
             if collider.yields is yields:
-                now = met(collider_contact(collider, now[0], fraction, settings.step_time, h), now, yields)
-    return now if actions.skin is None else met(skin(False, now[0])[0], now, False)
+                contact = collider_contact(collider, now[0], fraction, settings.step_time, h)
+                now = met_yielding(contact, now) if yields else met_firm(contact, now)
+    return now if actions.skin is None else met_firm(skin(False, now[0])[0], now, kept=kept)
+
+
+def mixed(first: State, second: State, share: Float64) -> State:
+    share = share[:, None]
+    return first[0] + share * (second[0] - first[0]), first[1] + share * (second[1] - first[1])
 
 
 def spring_forces(model: ClothModel, constants: ClothConstants, particles: ClothParticles) -> Float64:
