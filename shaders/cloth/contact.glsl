@@ -74,8 +74,8 @@ Particle blended(Particle from, Particle to, float share) {
 // along the normal of the body, as far as fabric that lies flat: pushes in turn along both normals would add up.
 float meet_limbs(Contact body, Contact limb, bool thin, Moment now, inout Particle moved) {
     float facing = max(-dot(body.normal, limb.normal), 0.0);
-    float kept = clamp(0.5 * (body.distance + limb.distance), FLAT * now.clearance, now.clearance);
-    kept = mix(now.clearance, kept, facing);
+    float spacing = clamp(0.5 * (body.distance + limb.distance), FLAT * now.clearance, now.clearance);
+    spacing = mix(now.clearance, spacing, facing);
     float room = facing > 0.0 ? body.distance - now.clearance : SKIN_FAR;
     float share = smoothstep(0.0, max(now.clearance, CLOTH_TINY), room);
     Particle firm = moved;
@@ -85,11 +85,11 @@ float meet_limbs(Contact body, Contact limb, bool thin, Moment now, inout Partic
     meet_yielding(limb, now, mix(1.0, FREE, share) * u_push.y, yielding);
     Contact pressing = limb;
     pressing.normal = -body.normal;
-    pressing.distance = now.clearance - max(min(kept - limb.distance, body.distance - kept), 0.0);
+    pressing.distance = now.clearance - max(min(spacing - limb.distance, body.distance - spacing), 0.0);
     meet_firm(pressing, now, PRESS * u_push.x, pressed);
-    float presses = limb.distance < kept ? (1.0 - share) * facing : 0.0;
+    float presses = limb.distance < spacing ? (1.0 - share) * facing : 0.0;
     moved = blended(blended(yielding, pressed, presses), firm, thin ? 0.0 : share);
-    return kept;
+    return spacing;
 }
 #endif
 
@@ -129,12 +129,12 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
 #ifdef SKIN
     float begins = fraction - substep / STEP_TIME;
     uint firm = SKIN_ANY;
-    float kept = clearance;
+    float spacing = clearance;
 #ifdef YIELDING_SKIN
     firm = SKIN_FIRM;
     Contact body = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
     Contact limb = skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep);
-    kept = meet_limbs(body, limb, (skin_met & SKIN_THIN) != 0u, now, moved);
+    spacing = meet_limbs(body, limb, (skin_met & SKIN_THIN) != 0u, now, moved);
 #endif
 #endif
     for (int i = 0; i < PLANES; ++i) {
@@ -147,7 +147,7 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
     search_contacts(PLANES + OVALS, count, false, now, moved);
 #endif
 #ifdef SKIN
-    now.clearance = kept;
+    now.clearance = spacing;
     meet_firm(skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep), now, u_push.x, moved);
 #endif
 }

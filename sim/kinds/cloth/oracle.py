@@ -120,41 +120,41 @@ def collided(
         way = shortened(pushed - now[0], factor * most * h * h + against(pulled, contact))
         return now[0] + way, now[1] + shortened(answered - now[1], factor * most * h)
 
-    def met_firm(contact: Contact, now: State, give: float = give, kept: Float64 | float = clearance) -> State:
+    def met_firm(contact: Contact, now: State, give: float = give, spacing: Float64 | float = clearance) -> State:
         nearing = against(before.velocities, contact) + against(-contact.velocity, contact)
-        nearest = np.maximum(contact.distance, kept - give - against(pulled, contact) - h * nearing)
+        nearest = np.maximum(contact.distance, spacing - give - against(pulled, contact) - h * nearing)
         contact = replace(contact, friction=contact.friction * friction, distance=nearest)
-        return bounce(*now, contact, kept, h, acceleration)
+        return bounce(*now, contact, spacing, h, acceleration)
 
     def met_limbs(now: State) -> tuple[State, Float64]:
         """See `meet_limbs` of shaders/cloth/contact.glsl."""
         (body, _), (limb, is_thin) = skin(False, now[0]), skin(True, now[0])
         facing = np.maximum(-np.sum(body.normal * limb.normal, axis=1), 0.0)
-        kept = np.clip(0.5 * (body.distance + limb.distance), FLAT * clearance, clearance)
-        kept = clearance + facing * (kept - clearance)
+        spacing = np.clip(0.5 * (body.distance + limb.distance), FLAT * clearance, clearance)
+        spacing = clearance + facing * (spacing - clearance)
         room = np.clip((body.distance - clearance) / max(clearance, 1e-20), 0.0, 1.0)
         room = np.where(facing > 0.0, room, 1.0)
         share = room * room * (3.0 - 2.0 * room)
-        way = np.maximum(np.minimum(kept - limb.distance, body.distance - kept), 0.0)
+        way = np.maximum(np.minimum(spacing - limb.distance, body.distance - spacing), 0.0)
         pressing = replace(limb, normal=-body.normal, distance=clearance - way)
-        presses = np.where(limb.distance < kept, (1.0 - share) * facing, 0.0)
+        presses = np.where(limb.distance < spacing, (1.0 - share) * facing, 0.0)
         soft = met_yielding(limb, now, 1.0 + share * (FREE - 1.0))
         soft = mixed(soft, met_firm(pressing, now, PRESS * give), presses)
-        return mixed(soft, met_firm(limb, now), np.where(is_thin, 0.0, share)), kept
+        return mixed(soft, met_firm(limb, now), np.where(is_thin, 0.0, share)), spacing
 
     def skin(yielding: bool, end: Float64) -> tuple[Contact, npt.NDArray[np.bool_]]:
         assert actions.skin is not None
         return actions.skin(yielding, before.positions, end, fraction - 1.0 / settings.substeps, fraction, h)
 
-    now, kept = (moved.positions, moved.velocities), np.full(len(moved.positions), clearance)
+    now, spacing = (moved.positions, moved.velocities), np.full(len(moved.positions), clearance)
     for yields in (True, False):
         if actions.skin is not None and not yields:
-            now, kept = met_limbs(now)
+            now, spacing = met_limbs(now)
         for collider in actions.colliders:
             if collider.yields is yields:
                 contact = collider_contact(collider, now[0], fraction, settings.step_time, h)
                 now = met_yielding(contact, now) if yields else met_firm(contact, now)
-    return now if actions.skin is None else met_firm(skin(False, now[0])[0], now, kept=kept)
+    return now if actions.skin is None else met_firm(skin(False, now[0])[0], now, spacing=spacing)
 
 
 def mixed(first: State, second: State, share: Float64) -> State:
