@@ -80,7 +80,7 @@ CASES = {
     "humanoid-climb": Case("models/humanoid/humanoid.ezm", motion="bvh/01_01.bvh", first=3, hidden="hair"),
     "arnaud-climb": Case("fbx/ozz/pab_arnaud.fbx", motion="bvh/01_01.bvh", first=3),
     "cesium-bvh": Case("gltf/CesiumMan/glTF-Binary/CesiumMan.glb", motion="bvh/cmu_12_01_walk.bvh", first=3),
-    "clothsim": Case("ezm/clothsim_zup/ClothSim.ezm"),
+    "clothsim": Case("ezm/clothsim_zup/ClothSim.ezm", hidden="ClothSim.clothsim_cape"),
 }
 
 

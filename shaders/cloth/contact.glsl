@@ -13,7 +13,7 @@
 const float STEP_TIME = 1.0 / 60.0;
 const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
 const float PRESS = 4.0;           // factor of the push towards the body
-const float FREE = 3.0;            // factor of the acceleration by parts that yield, where there is room
+const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is room
 #endif
 
 uniform samplerBuffer u_colliders;

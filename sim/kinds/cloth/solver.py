@@ -42,7 +42,7 @@ second, less as the square of a substep, so that it pulls threads with the same 
 Measured on twelve walks and runs: more stretches threads that lead through a limb, less lets cloth deeper in.
 """
 
-HELD_OFF = 0.8
+HELD_OFF = 0.65
 """Distance by which a surface keeps a particle off the place that a pin pulls it to, as a part of the same length."""
 
 YIELDING_PUSH = 500.0
