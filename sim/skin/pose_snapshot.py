@@ -50,14 +50,19 @@ def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float6
     return np.concatenate(parts)
 
 
-def joint_motion(joint: int, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
-    """Returns the world motion of a joint (1, 4, 4), rigid in model space; a skin need not move with it."""
-    first, last = (
-        dual_quaternion.to_matrix(rigid_and_scale(one.pose.model_from_joint[[joint]], np.zeros((1, 3)))[0])
-        for one in (before, now)
+def carried(carriers: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
+    """Returns the world motion (1, 4, 4), rigid in model space, of what joints carry; a skin need not move with it.
+
+    Args:
+        carriers: A single row of joints, not of entries of the palette.
+    """
+    joints, weights = carriers.joints[0], carriers.weights.astype(np.float64)
+    (first, _), (last, _) = (
+        rigid_and_scale(one.pose.model_from_joint[joints], np.zeros((len(joints), 3))) for one in (before, now)
     )
-    motion: Float64 = now.world_from_model @ last @ inverse_affine(before.world_from_model @ first[0])
-    return motion
+    of_joint = dual_quaternion.multiply(last, quaternion.conjugate(first))
+    mean = dual_quaternion.normalised(dual_quaternion.blend(of_joint[None], weights))
+    return now.world_from_model @ dual_quaternion.to_matrix(mean) @ inverse_affine(before.world_from_model)
 
 
 def moved(matrices: Float64, points: Float64) -> Float64:

@@ -9,7 +9,7 @@ from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
 from sinew.sim.kinds.cloth.teleport import SkinBinding
 from sinew.sim.kinds.contract import World
 from sinew.sim.maths.arrays import Bool, Float64
-from sinew.sim.maths.transform import transform_points
+from sinew.sim.maths.transform import polar, transform_points
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.world_transforms import PosedCharacters
 from sinew.sim.skin.attachment import attach
@@ -19,7 +19,7 @@ class PinFollower(Owner):
     """Attachment of held particles to the parent of the cloth at the first step, which then moves them.
 
     A particle that is held later is attached at its position then.  Without the character or the bone the particles do
-    not move.
+    not move.  A cloth from the character's own file is attached in the bind pose.
 
     Attributes:
         moves: The pins follow a bone or a skin, not the node.
@@ -61,8 +61,7 @@ class PinFollower(Owner):
         Returns one line about a missing parent, bone or surface; "" while a model loads.
 
         Args:
-            binding: A cloth from the character's own file is attached in the bind pose at its start; later, distances
-                count from places on the skin.
+            binding: None if the cloth moves only with its node.
         """
         if self.take_character(world.characters):
             cloth.pins.detach()  # a model that was loaded again has other buffers
@@ -75,20 +74,24 @@ class PinFollower(Owner):
             return f"{label}: the model that its pins follow is not in the scene; {stay}"
         if character is None:
             return ""
+        frame = None
         if target is PinTarget.BONE:
             frame = character.joint_frame(bone)
             if frame is None:
                 return f"{label}: {parent.name} has no bone {bone!r} for its pins to follow; {stay}"
-            if cloth.pins.flags.any():
-                new = cloth.pins.unattached
-                cloth.pins.follow_bone(frame, _positions(cloth, new, binding) if new.any() else np.zeros((0, 3)))
         elif not len(self._triangles):
             sections = ", ".join(self._settings.pin_sections)
             return (
                 f"{label}: {parent.name} has no surface {sections and f'in {sections} '}for its pins to follow; {stay}"
             )
-        elif cloth.pins.flags.any():
+        elif target is PinTarget.RIGID:
+            frame = character.world_from_model.copy() if binding is None else binding.held_motion()
+            frame[:3, :3], _ = polar(frame[:3, :3])
+        if frame is None and cloth.pins.flags.any():
             self._move_with_surface(cloth, character, binding)
+        elif frame is not None and cloth.pins.flags.any():
+            new = cloth.pins.unattached
+            cloth.pins.follow_bone(frame, _positions(cloth, new, binding) if new.any() else np.zeros((0, 3)))
         return ""
 
     def _move_with_surface(self, cloth: Cloth, character: Character, binding: SkinBinding | None) -> None:

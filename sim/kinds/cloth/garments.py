@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.animation.evaluate import bind_pose
-from sinew.sim.assets.humanoid import bones_of
+from sinew.sim.assets.humanoid import SPINE, bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import world_from_model
 from sinew.sim.characters.reference import shaped_mesh, skin
@@ -91,6 +91,30 @@ class BodyOutline:
         return np.stack([self.outline[a : b + 1].max(axis=0) for a, b in zip(first, last, strict=True)])
 
 
+def is_trunk(model: CharacterModel, settings: ModelSettings) -> Bool:
+    """Returns the vertices that neither arms, head nor lower legs move most, (V,); the model has skin weights."""
+    bones, skeleton, skin_weights = bones_of(model, settings.humanoid), model.skeleton, model.skin
+    assert skeleton is not None
+    assert skin_weights is not None
+    ends = [bones[bone] for bone in (*ARMS, "head", "leftLowerLeg", "rightLowerLeg") if bone in bones]
+    found: Bool = ~skeleton.below(ends)[skin_weights.strongest]
+    return found
+
+
+def trunk_joints(model: CharacterModel, settings: ModelSettings) -> npt.NDArray[np.intp]:
+    """Returns for each joint the joint of the trunk, from the hips to the last of the spine, that carries it, (B,)."""
+    bones, skeleton = bones_of(model, settings.humanoid), model.skeleton
+    assert skeleton is not None
+    found, spine = np.full(skeleton.joint_count, bones["hips"]), []
+    joint = bones[next(bone for bone in (*reversed(SPINE), "hips") if bone in bones)]
+    while joint not in (bones["hips"], -1):
+        spine.append(joint)
+        joint = int(skeleton.parents[joint])
+    for joint in reversed(spine):
+        found[skeleton.below([joint])] = joint
+    return found
+
+
 def body_of(model: CharacterModel, settings: ModelSettings) -> BodyOutline:
     """Returns the body of a character in its bind pose, without arms, head, lower legs and hidden sections.
 
@@ -113,9 +137,8 @@ def body_of(model: CharacterModel, settings: ModelSettings) -> BodyOutline:
         used[part.first_triangle : part.first_triangle + part.triangle_count] = not names or part.name in names
     height = float(np.ptp(points[mesh.triangles[used], 1])) if used.any() else 0.0
     ground = float(points[mesh.triangles[used], 1].min()) if used.any() else 0.0
-    ends = [bones[bone] for bone in (*ARMS, "head", "leftLowerLeg", "rightLowerLeg") if bone in bones]
     samples, nearest = sampled(points, mesh.triangles[used], max(height / _LAYERS, np.finfo(np.float64).tiny))
-    samples = samples[~skeleton.below(ends)[model.skin.strongest[nearest]]]
+    samples = samples[is_trunk(model, settings)[nearest]]
     if not len(samples) or not height > 0.0:
         raise SettingsError("nothing of the skin is left for a garment: it has no triangles between neck and knees")
     left = (places[bones["leftUpperArm"]] - places[bones["rightUpperArm"]]) * (1.0, 0.0, 1.0)

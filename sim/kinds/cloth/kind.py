@@ -144,7 +144,7 @@ def idle(node: Node) -> frozenset[str]:
         ("met_cloths",): not settings.other_cloths,
         ("driven_section",): not settings.driven_path,
         ("pin_bone",): settings.pin_target is not PinTarget.BONE,
-        ("pin_sections",): settings.pin_target is not PinTarget.SURFACE,
+        ("pin_sections",): not settings.pin_target.is_skin,
         ("colour", "texture"): settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS),
     }
     return frozenset(name for names, is_unused in unused.items() if is_unused for name in names)

@@ -49,7 +49,7 @@ FABRIC: dict[str, Any] = {
     "solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "density": 0.2, "stretch_stiffness": 1e4,
     "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 80, "more_substeps": True,
     "pins": PinPreset.TOP, "pin_strength": HOLD,
-    "pin_target": PinTarget.BONE,
+    "pin_target": PinTarget.RIGID,
 }  # fmt: skip
 """Cotton."""
 
@@ -111,11 +111,9 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         if isinstance(node.settings, ClothSettings) and node.settings.source is ClothSource.GARMENT
         and node.attachment.node == character.id
     ]  # fmt: skip
-    spine = [bone for bone in ("hips", "spine", "chest", "upperChest") if bone in bones]
     values = FABRIC | CUTS[garment] | {
         "source": ClothSource.GARMENT, "garment": garment, "colour": COLOURS[garment],
         "thickness": 0.02 * _height(model, own) / TALL,
-        "pin_bone": names[bones["hips" if garment is Garment.SKIRT else spine[-1]]],
     }  # fmt: skip
     if others:
         values |= {

@@ -73,6 +73,11 @@ class PinTarget(enum.Enum):
     WORLD = "world"
     BONE = "bone"
     SURFACE = "surface"
+    RIGID = "rigid surface"
+
+    @property
+    def is_skin(self) -> bool:
+        return self in (PinTarget.SURFACE, PinTarget.RIGID)
 
 
 class ClothLook(enum.Enum):
@@ -238,7 +243,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         label="Strength", lo=0.01, hi=1.0, step=0.01, sparse=True,
     )] = 1.0  # fmt: skip
     pin_target: Annotated[PinTarget, _pins(
-        "What the pinned particles follow.", label="Pins follow", effect=Effect.RESET,
+        "What the pinned particles follow; rigid surface: the skin near them, without changing their distances.",
+        label="Pins follow", effect=Effect.RESET,
     )] = PinTarget.WORLD  # fmt: skip
     pin_bone: Annotated[str, _pins(
         "Bone that the pinned particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,

@@ -178,8 +178,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         if not has_jumped and not self._teleport.begin_step(node, cloth, inputs):
             if not self._follower.moves and node.attachment.node:
                 cloth.set_transform(world.places.world_from_node(node))
-            is_bound = not cloth.step_count or bool(cloth.limited.any())
-            binding = self._teleport.binding(node, cloth, world) if is_bound else None
+            binding = self._teleport.binding(node, cloth, world)
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             cloth.take_needed_substeps()
             travel = inputs.air_travel(node) if node.curves else None

@@ -1,7 +1,7 @@
 """A cloth from the character's own file belongs to the bind pose, and each particle moves with its vertex of the skin.
 A garment belongs to the bind pose too, any other cloth to the pose in which the simulation starts.  Attached to a bone,
 all of it moves with the bone; attached to the skin, held particles move with the nearest vertices, and the others with
-the held ones, by distance.
+the held ones, by distance.  Attached to it rigidly, all of it moves with the mean of these vertices.
 """
 
 import dataclasses
@@ -21,6 +21,7 @@ from sinew.sim.characters.reference import shaped_mesh, skin
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.garments import is_trunk, trunk_joints
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSource, PinTarget
 from sinew.sim.kinds.cloth.stability import wave_speed
@@ -32,7 +33,7 @@ from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.world_transforms import WorldTransforms
-from sinew.sim.skin.pose_snapshot import PoseSnapshot, joint_motion, motions, moved, nearest, rows_of, spread
+from sinew.sim.skin.pose_snapshot import PoseSnapshot, carried, motions, moved, nearest, rows_of, spread
 
 Chosen = npt.NDArray[np.intp] | slice
 
@@ -69,17 +70,18 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     """Returns the inputs of a skin binding; None unless the parent is a character with bones, not a bone."""
     carrier = world.scene.by_id.get(node.attachment.node)
     character = world.characters.get(node.attachment.node)
+    settings = cloth.settings
     if (
         carrier is None
-        or node.attachment.bone
+        or (node.attachment.bone and settings.pin_target is not PinTarget.RIGID)
         or not isinstance(character, Character)
         or character.animated_pose is None
     ):
         return None
-    settings, bindings_of = cloth.settings, carrier.settings
+    bindings_of = carrier.settings
     assert isinstance(bindings_of, ModelSettings)
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
-    held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
+    held = cloth.pins.flags.tobytes() if settings.pin_target.is_skin else b""
     sections = settings.mesh_section, settings.pin_sections
     plain = (settings.pin_target, settings.pin_bone, *sections, held, world.applied.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
@@ -94,7 +96,7 @@ def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
     if target is PinTarget.BONE:
         is_tied = model.skeleton is not None and model.skeleton.find(bone) is not None
     else:
-        is_tied = target is PinTarget.SURFACE and model.skin is not None
+        is_tied = target.is_skin and model.skin is not None
     return SkinBinding(key, cloth, is_own=False) if is_tied else None
 
 
@@ -104,8 +106,8 @@ class SkinBinding:
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
         self.key, self.is_own = key, is_own
         self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pins.flags)
-        is_garment = cloth.settings.source is ClothSource.GARMENT
-        pose = bind_pose(key.animated) if is_garment else key.character.pose_at(key.plain[-1])
+        self._is_garment = cloth.settings.source is ClothSource.GARMENT
+        pose = bind_pose(key.animated) if self._is_garment else key.character.pose_at(key.plain[-1])
         self._reference = self.at(pose)
         self._in_model = transform_points(inverse_affine(key.character.world_from_model), self._points)
 
@@ -128,12 +130,14 @@ class SkinBinding:
 
     def motions(self, before: PoseSnapshot, now: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
         """Returns motions between two poses, shape (N, 4, 4), or (1, 4, 4) for all particles."""
-        target, bone, *_ = self.key.plain
-        if target is PinTarget.BONE and not self.is_own:
-            skeleton = self.key.character.model.skeleton
-            assert skeleton is not None
-            return joint_motion(skeleton.index(bone), before, now)
+        if self.key.plain[0] in (PinTarget.BONE, PinTarget.RIGID) and not self.is_own:
+            return carried(self._carriers, before, now)
         return motions(rows_of(self._influences, chosen), before, now)
+
+    def held_motion(self) -> Float64:
+        """Returns the world motion of the held particles as one since the reference pose, (4, 4)."""
+        motion: Float64 = carried(self._carriers, self._reference, self.at(self.key.character.animated_pose))[0]
+        return motion
 
     def surface(self) -> tuple[Float64, npt.NDArray[np.uint32]]:
         """Returns world vertices of the bind pose [m] at the present transform, and the triangles of the cloth."""
@@ -160,16 +164,40 @@ class SkinBinding:
         assert model.skin is not None
         if self.is_own:
             return rows_of(model.skin, self._vertices)
+        # Without a held particle nothing says where it hangs: it goes with all that is near to it, as one.
+        return spread(self._anchors, self._points[self._held] if len(self._held) else None, self._points)
+
+    @cached_property
+    def _carriers(self) -> Skin:
+        """Joints, not entries of the palette, that carry all particles as one; a single row."""
+        model, (target, bone, *_) = self.key.character.model, self.key.plain
+        assert model.skeleton is not None
+        if target is PinTarget.BONE:
+            return Skin(np.array([[model.skeleton.index(bone)]], np.uint16), np.ones((1, 1), np.float32), 1)
+        assert model.skin is not None
+        anchors = self._anchors
+        joints = model.skin.joints_of(anchors.joints)
+        if self._is_garment:
+            joints = trunk_joints(model, self.key.character_settings)[joints]
+        return spread(Skin(joints.astype(np.uint16), anchors.weights, anchors.influence_max), None, self._points)
+
+    @cached_property
+    def _anchors(self) -> Skin:
+        """Influences of the skin at the held particles, or at all if none is held."""
+        model = self.key.character.model
+        assert model.skin is not None
+        chosen = self._held if len(self._held) else np.arange(len(self._points))
+        if self.is_own:
+            return rows_of(model.skin, self._vertices[chosen])
         snapshot = self._reference
         mesh, pose = shaped_mesh(model.mesh, model.skin, snapshot.pose), snapshot.pose
         body = skin(mesh, model.skin, pose.palette, self.key.character_settings.skinning, pose.centres)
-        # Without a held particle nothing says where it hangs: it goes with all that is near to it, as one.
-        chosen = self._held if len(self._held) else np.arange(len(self._points))
         sections = self.key.plain[3]
         used = np.unique(skin_corners(mesh, sections)[:, :3]) if sections else np.arange(mesh.vertex_count)
+        if self._is_garment:
+            used = used[is_trunk(model, self.key.character_settings)[used]]
         among = used.astype(np.intp)
-        anchors = rows_of(model.skin, among[nearest(self._in_model[chosen], body.positions[among])])
-        return spread(anchors, self._points[chosen] if len(self._held) else None, self._points)
+        return rows_of(model.skin, among[nearest(self._in_model[chosen], body.positions[among])])
 
     @cached_property
     def _vertices(self) -> npt.NDArray[np.intp]:
