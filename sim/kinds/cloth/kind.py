@@ -193,7 +193,7 @@ def pairs(scene: Scene) -> tuple[tuple[NodeId, NodeId], ...]:
 
 def since(settings: Settings) -> int:
     assert isinstance(settings, ClothSettings)
-    return 4 if settings.source is ClothSource.GARMENT else 2
+    return 4 if settings.source is ClothSource.GARMENT or settings.pin_target is PinTarget.RIGID else 2
 
 
 def unkeyable(_node: Node, part: str, field: str) -> str:

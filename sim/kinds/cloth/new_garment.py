@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 
-from sinew.sim.assets.humanoid import REQUIRED, bones_of
+from sinew.sim.assets.humanoid import REQUIRED, SPINE, bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.settings import ModelSettings, section_list
@@ -42,15 +42,20 @@ RUN_UP = 2.0
 FABRIC: dict[str, Any] = {
     "solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "density": 0.2, "stretch_stiffness": 1e4,
     "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 80, "more_substeps": True,
-    "pins": PinPreset.TOP, "pin_target": PinTarget.RIGID,
+    "pins": PinPreset.TOP,
 }  # fmt: skip
 """Cotton."""
 
 CUTS: dict[Garment, dict[str, Any]] = {
-    Garment.SKIRT: {"pin_strength": 0.88},
-    Garment.CAPE: {"pin_strength": 0.98, "garment_length": 0.7, "garment_flare": 6.0, "garment_opening": 240.0},
-    Garment.DRESS: {"pin_strength": 0.9, "garment_length": 0.6, "garment_flare": 8.0},
-}
+    Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.9},
+    Garment.CAPE: {
+        "pin_target": PinTarget.BONE, "pin_strength": 0.98, "garment_length": 0.7, "garment_flare": 6.0,
+        "garment_opening": 240.0,
+    },
+    Garment.DRESS: {
+        "pin_target": PinTarget.BONE, "pin_strength": 0.92, "garment_length": 0.6, "garment_flare": 8.0,
+    },
+}  # fmt: skip
 """An arm or a strap may press the top edge in, but the weight of a cape hangs on it; it sinks by 1 to 2 cm."""
 
 COLOURS = {Garment.SKIRT: (0.20, 0.32, 0.52), Garment.CAPE: (0.62, 0.16, 0.17), Garment.DRESS: (0.33, 0.45, 0.30)}
@@ -110,6 +115,8 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         "source": ClothSource.GARMENT, "garment": garment, "colour": COLOURS[garment],
         "thickness": 0.02 * _height(model, own) / TALL,
     }  # fmt: skip
+    if values["pin_target"] is PinTarget.BONE:
+        values["pin_bone"] = names[bones[next(bone for bone in (*reversed(SPINE), "hips") if bone in bones)]]
     if others:
         values |= {
             "garment_ease": min(max(settings.garment_ease for _, settings in others) + LAYER, EASE_MAX),

@@ -23,6 +23,7 @@ from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.garments import is_trunk, trunk_joints
 from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.pins import pin_flags
 from sinew.sim.kinds.cloth.settings import ClothSource, PinTarget
 from sinew.sim.kinds.cloth.stability import wave_speed
 from sinew.sim.kinds.cloth.surface import section_triangles
@@ -81,9 +82,14 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     bindings_of = carrier.settings
     assert isinstance(bindings_of, ModelSettings)
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
-    held = cloth.pins.flags.tobytes() if settings.pin_target.is_skin else b""
+    held = cloth.pins.flags
+    if settings.pin_target is PinTarget.RIGID:
+        # A particle that is pinned later does not change how the others move.
+        preset = pin_flags(settings.pins, "", len(held), cloth.model.rows)
+        held = preset if preset.any() else held
     sections = settings.mesh_section, settings.pin_sections
-    plain = (settings.pin_target, settings.pin_bone, *sections, held, world.applied.start_time)
+    mattering = held.tobytes() if settings.pin_target.is_skin else b""
+    plain = (settings.pin_target, settings.pin_bone, *sections, mattering, world.applied.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
     return SkinBindingKey(cloth.model, character, character.animated, bindings_of, mesh, plain)
 
@@ -105,7 +111,7 @@ class SkinBinding:
 
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
         self.key, self.is_own = key, is_own
-        self._points, self._held = cloth.rest(), np.flatnonzero(cloth.pins.flags)
+        self._points, self._held = cloth.rest(), np.flatnonzero(np.frombuffer(key.plain[4], np.bool_))
         self._is_garment = cloth.settings.source is ClothSource.GARMENT
         pose = bind_pose(key.animated) if self._is_garment else key.character.pose_at(key.plain[-1])
         self._reference = self.at(pose)

@@ -19,8 +19,8 @@ from sinew.sim.kinds.cloth.maps import ClothMap, packed, unpacked
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
 from sinew.sim.kinds.cloth.system import ClothSystem
-from sinew.sim.maths.transform import inverse_affine, transform_points
-from sinew.sim.scene.scene import Node
+from sinew.sim.maths.transform import inverse_affine, polar, transform_points
+from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import Transform
 from tests.conftest import slow
 from tests.gl.cloth.character_cases import FRAMES, PLACE, STEP, UPRIGHT, WAY, ClothedCharacter, attached, moved, runner
@@ -61,6 +61,7 @@ CLOTHS: dict[str, Callable[[ClothedCharacter], Node]] = {
     "loose section": lambda clothed: clothed.section("banner", pin_list="", air_drag=20.0, gravity=(0.0, 0.0, 0.0)),
     "bone": lambda clothed: sheet(clothed, PinTarget.BONE),
     "skin": lambda clothed: sheet(clothed, PinTarget.SURFACE),
+    "rigid skin": lambda clothed: sheet(clothed, PinTarget.RIGID),
 }
 
 
@@ -108,7 +109,7 @@ def test_frames_before_the_first_step_change_nothing(make):
 
 
 def test_its_bounds_move_with_the_character(make: Callable[..., ClothedCharacter]) -> None:
-    for name in ("section", "bone", "skin"):
+    for name in ("section", "bone", "skin", "rigid skin"):
         clothed = make()
         clothed.apply(CLOTHS[name](clothed))
         at_rest = clothed.engine.views.bounds("cloth")
@@ -164,6 +165,36 @@ def test_a_cloth_on_a_bone_starts_in_the_frame_of_the_bone(
     assert not clothed.cloth.check().strain > 3.0
 
 
+@pytest.mark.parametrize("is_on_bone", [False, True])
+@pytest.mark.parametrize("has_other_entries", [False, True])
+def test_pins_on_a_rigid_surface_move_as_one_with_the_mean_of_its_joints(
+    make: Callable[..., ClothedCharacter], has_other_entries: bool, is_on_bone: bool
+) -> None:
+    clothed = make()
+    if has_other_entries:
+        clothed.engine.set_model("character", with_other_entries(clothed.model), {})
+    # The pole moves the upper vertices of the body, the hips the lower ones: each is near to half of the pins.
+    node = sheet(clothed, PinTarget.RIGID, pins=PinPreset.ALL_CORNERS, pin_sections=("body",))
+    if is_on_bone:
+        on_hips = Transform(position=(0.0, 0.8, -0.2))
+        node = msgspec.structs.replace(node, attachment=Attachment(node="character", bone="hips"), transform=on_hips)
+    clothed.apply(node)
+    clothed.teleport(0.1)
+    clothed.step()
+    pole, held = clothed.character.joint_frame("pole"), clothed.cloth.pins.flags
+    first = clothed.positions()[held]
+    clothed.step(30)
+    now, last = clothed.positions()[held], clothed.character.joint_frame("pole")
+    assert pole is not None
+    assert last is not None
+    apart = [np.linalg.norm(points[:, None] - points, axis=2) for points in (first, now)]
+    np.testing.assert_allclose(apart[1], apart[0], rtol=0.0, atol=2e-6)
+    turn, _ = polar((now - now.mean(axis=0)).T @ (first - first.mean(axis=0)))
+    half = turn @ turn
+    np.testing.assert_allclose(half, last[:3, :3] @ pole[:3, :3].T, rtol=0.0, atol=1e-4)
+    assert np.trace(half) < 2.95, "the pole leans"
+
+
 def test_a_cloth_on_the_skin_starts_at_its_distance_from_it(make: Callable[..., ClothedCharacter]) -> None:
     clothed = make()
     clothed.apply(sheet(clothed, PinTarget.SURFACE))
@@ -182,7 +213,7 @@ def test_a_cloth_on_the_skin_starts_at_its_distance_from_it(make: Callable[..., 
     assert clothed.cloth.check().strain < 0.2
 
 
-@pytest.mark.parametrize("target", [PinTarget.BONE, PinTarget.SURFACE])
+@pytest.mark.parametrize("target", [PinTarget.BONE, PinTarget.SURFACE, PinTarget.RIGID])
 def test_a_particle_is_pinned_where_it_is(make: Callable[..., ClothedCharacter], target: PinTarget) -> None:
     clothed = make()
     clothed.apply(sheet(clothed, target))
@@ -201,7 +232,7 @@ def test_a_particle_is_pinned_where_it_is(make: Callable[..., ClothedCharacter],
         np.testing.assert_allclose(in_pole(clothed, clothed.positions()[[50]]), in_bone, rtol=0, atol=5e-6)
 
 
-@pytest.mark.parametrize("name", ["section", "bone", "skin"])
+@pytest.mark.parametrize("name", ["section", "bone", "skin", "rigid skin"])
 def test_it_is_teleported_at_the_end_of_the_clip(make: Callable[..., ClothedCharacter], name: str) -> None:
     clothed = make()
     clothed.apply(CLOTHS[name](clothed))

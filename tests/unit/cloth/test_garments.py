@@ -11,11 +11,11 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.skin_mesh import body_sections, skin_corners
 from sinew.sim.kinds.cloth import garments
-from sinew.sim.kinds.cloth.garments import PARTICLES_MAX, BodyOutline, body_of, dressed, garment_surface
+from sinew.sim.kinds.cloth.garments import PARTICLES_MAX, BodyOutline, body_of, dressed, garment_surface, trunk_joints
 from sinew.sim.kinds.cloth.line_oracle import families
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.new_garment import FABRIC, LAYER, garment_place, garment_reason, new_garment
-from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, Garment, PinPreset
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, Garment, PinPreset, PinTarget
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.contract import AddPlace
@@ -194,6 +194,19 @@ def test_bodies_and_cells_that_do_not_fit_are_refused_with_what_to_do() -> None:
     assert body_of(humanoid(), ModelSettings(hidden_sections=hidden)).height > 1.0, "something must be left"
 
 
+def test_each_joint_belongs_to_the_joint_of_the_trunk_that_carries_it() -> None:
+    model = humanoid()
+    skeleton, bones = model.skeleton, bones_of(model)
+    assert skeleton is not None
+    carriers = trunk_joints(model, ModelSettings())
+    for bone, carrier in {
+        "leftHand": "upperChest", "head": "upperChest", "chest": "chest", "spine": "spine", "rightFoot": "hips",
+    }.items():  # fmt: skip
+        assert carriers[bones[bone]] == bones[carrier]
+    between = skeleton.index("spine_2")
+    assert carriers[between] == between, "a joint of the spine without a name of its own"
+
+
 def test_the_points_of_large_triangles_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     corners = np.random.default_rng(1).normal(size=(3000, 3))
     triangles = np.arange(3000).reshape(-1, 3)
@@ -214,7 +227,7 @@ def test_the_entry_makes_a_garment_a_collider_and_a_preroll() -> None:
     assert isinstance(cape.settings, ClothSettings)
     assert (cape.settings.garment, cape.settings.garment_opening, made.run_up) == (Garment.CAPE, 240.0, 2.0)
     names = humanoid().skeleton.names  # type: ignore[union-attr]
-    assert cape.settings.pin_bone in names
+    assert cape.settings.pin_target is PinTarget.RIGID
     assert set(skin.settings.yielding) <= set(names)  # type: ignore[attr-defined]
     first = msgspec.structs.replace(cape, id="c")
     again = new_garment(Garment.SKIRT, AddPlace(Scene(nodes=(character, first, skin)), view, models=place.models))
