@@ -12,7 +12,6 @@ KNOWN = {
     ("soldier", "skirt"): "his hand goes into the bags at his belt, and the cloth lies between them",
     ("soldier", "dress"): "his pack and bags widen the outline, so that its edge is where his upper arms hang",
     ("rigged", "dress"): "its spine turns below the edge, which its chest holds: 10.5 mm",
-    ("arnaud-climb", "skirt"): "he bends while he climbs, and his belly comes through the edge, which is held",
     ("clothsim", "skirt"): "its own trousers have two sides, between which the cloth is caught",
     ("clothsim", "dress"): "its own trousers have two sides, between which the cloth is caught",
     ("clothsim", "cape"): "its clip leaves out frames: all of it jumps by 7 cm, and the corners of the cape with it",

@@ -102,9 +102,14 @@ def is_trunk(model: CharacterModel, settings: ModelSettings) -> Bool:
 
 
 def trunk_joints(model: CharacterModel, settings: ModelSettings) -> npt.NDArray[np.intp]:
-    """Returns for each joint the joint of the trunk, from the hips to the last of the spine, that carries it, (B,)."""
+    """Returns for each joint the joint of the trunk, from the hips to the last of the spine, that carries it, (B,).
+
+    Without hips each carries itself.
+    """
     bones, skeleton = bones_of(model, settings.humanoid), model.skeleton
     assert skeleton is not None
+    if "hips" not in bones:
+        return np.arange(skeleton.joint_count)
     found, spine = np.full(skeleton.joint_count, bones["hips"]), []
     joint = bones[next(bone for bone in (*reversed(SPINE), "hips") if bone in bones)]
     while joint not in (bones["hips"], -1):

@@ -227,13 +227,13 @@ def test_the_entry_makes_a_garment_a_collider_and_a_preroll() -> None:
     assert isinstance(cape.settings, ClothSettings)
     assert (cape.settings.garment, cape.settings.garment_opening, made.run_up) == (Garment.CAPE, 240.0, 2.0)
     names = humanoid().skeleton.names  # type: ignore[union-attr]
-    assert cape.settings.pin_target is PinTarget.RIGID
+    assert (cape.settings.pin_target, cape.settings.pin_bone) == (PinTarget.BONE, "chest")
     assert set(skin.settings.yielding) <= set(names)  # type: ignore[attr-defined]
     first = msgspec.structs.replace(cape, id="c")
     again = new_garment(Garment.SKIRT, AddPlace(Scene(nodes=(character, first, skin)), view, models=place.models))
     (skirt,) = again.nodes
     assert isinstance(skirt.settings, ClothSettings)
-    assert skirt.settings.garment_ease == 15.0 + LAYER
+    assert (skirt.settings.pin_target, skirt.settings.garment_ease) == (PinTarget.RIGID, 15.0 + LAYER)
     assert (skirt.settings.other_cloths, skirt.settings.met_cloths) == (True, ("c",))
 
 
