@@ -61,7 +61,7 @@ class PinFollower(Owner):
         Returns one line about a missing parent, bone or surface; "" while a model loads.
 
         Args:
-            binding: None if the cloth moves only with its node.
+            binding: None if the cloth moves only with its node, or nothing needs it in this step.
         """
         if self.take_character(world.characters):
             cloth.pins.detach()  # a model that was loaded again has other buffers

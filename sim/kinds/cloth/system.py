@@ -18,7 +18,7 @@ from sinew.sim.kinds.cloth.maps import ShownMap, values_on
 from sinew.sim.kinds.cloth.model import build_cloth, placed
 from sinew.sim.kinds.cloth.oracle_step import oracle_distance
 from sinew.sim.kinds.cloth.recovery import Recovery
-from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource
+from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource, PinTarget
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
 from sinew.sim.kinds.cloth.surface import ClothSurface, surface_of_mesh
@@ -178,7 +178,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         if not has_jumped and not self._teleport.begin_step(node, cloth, inputs):
             if not self._follower.moves and node.attachment.node:
                 cloth.set_transform(world.places.world_from_node(node))
-            binding = self._teleport.binding(node, cloth, world)
+            is_rigid = cloth.settings.pin_target is PinTarget.RIGID
+            is_bound = is_rigid or not cloth.step_count or bool(cloth.limited.any())
+            binding = self._teleport.binding(node, cloth, world) if is_bound else None
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             cloth.take_needed_substeps()
             travel = inputs.air_travel(node) if node.curves else None
