@@ -47,7 +47,7 @@ FABRIC: dict[str, Any] = {
 """Cotton."""
 
 CUTS: dict[Garment, dict[str, Any]] = {
-    Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.89},
+    Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.893},
     Garment.CAPE: {
         "pin_target": PinTarget.BONE, "pin_strength": 0.98, "garment_length": 0.7, "garment_flare": 6.0,
         "garment_opening": 240.0,
