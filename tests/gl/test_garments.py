@@ -47,6 +47,15 @@ def sheet_of(project: Project, garment: ProjectNode) -> Float64:
         return found
 
 
+def test_a_skirt_follows_a_section_without_a_trunk(dressed: tuple[Project, ProjectNode]) -> None:
+    project, character = dressed
+    character.clip = "walk"
+    skirt = project.add("skirt", parent=character, pin_sections=("hair",), **COARSE)
+    project.simulate(0)
+    project.step(5)
+    assert 0.8 < skirt.arrays()["positions"][:, 1].max() < 1.2
+
+
 def test_one_edit_adds_a_garment_a_collider_and_a_preroll(dressed: tuple[Project, ProjectNode], tmp_path: Path) -> None:
     project, character = dressed
     before = project.document.scene

@@ -82,14 +82,13 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     bindings_of = carrier.settings
     assert isinstance(bindings_of, ModelSettings)
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
-    held = cloth.pins.flags
+    held = cloth.pins.flags.tobytes() if settings.pin_target.is_skin else b""
     if settings.pin_target is PinTarget.RIGID:
         # A particle that is pinned later does not change how the others move.
-        preset = pin_flags(settings.pins, "", len(held), cloth.model.rows)
-        held = preset if preset.any() else held
+        preset = pin_flags(settings.pins, "", cloth.model.particle_count, cloth.model.rows)
+        held = preset.tobytes() if preset.any() else held
     sections = settings.mesh_section, settings.pin_sections
-    mattering = held.tobytes() if settings.pin_target.is_skin else b""
-    plain = (settings.pin_target, settings.pin_bone, *sections, mattering, world.applied.start_time)
+    plain = (settings.pin_target, settings.pin_bone, *sections, held, world.applied.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
     return SkinBindingKey(cloth.model, character, character.animated, bindings_of, mesh, plain)
 
@@ -200,9 +199,10 @@ class SkinBinding:
         body = skin(mesh, model.skin, pose.palette, self.key.character_settings.skinning, pose.centres)
         sections = self.key.plain[3]
         used = np.unique(skin_corners(mesh, sections)[:, :3]) if sections else np.arange(mesh.vertex_count)
-        if self._is_garment:
-            used = used[is_trunk(model, self.key.character_settings)[used]]
-        among = used.astype(np.intp)
+        if self._is_garment and self.key.plain[0] is PinTarget.RIGID:
+            trunk = used[is_trunk(model, self.key.character_settings)[used]]
+            used = trunk if len(trunk) else used
+        among = (used if len(used) else np.arange(mesh.vertex_count)).astype(np.intp)
         return rows_of(model.skin, among[nearest(self._in_model[chosen], body.positions[among])])
 
     @cached_property

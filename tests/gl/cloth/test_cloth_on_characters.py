@@ -195,6 +195,16 @@ def test_pins_on_a_rigid_surface_move_as_one_with_the_mean_of_its_joints(
     assert np.trace(half) < 2.95, "the pole leans"
 
 
+@pytest.mark.parametrize("name", ["skin", "rigid skin"])
+def test_pins_without_a_surface_stay_and_say_so(make: Callable[..., ClothedCharacter], name: str) -> None:
+    clothed = make()
+    clothed.apply(CLOTHS[name](clothed), pin_sections=("none",))
+    clothed.teleport(0.5)
+    clothed.step(3)
+    assert "has no surface in none" in clothed.system.problems[-1]
+    assert clothed.cloth.check().is_finite
+
+
 def test_a_cloth_on_the_skin_starts_at_its_distance_from_it(make: Callable[..., ClothedCharacter]) -> None:
     clothed = make()
     clothed.apply(sheet(clothed, PinTarget.SURFACE))
