@@ -18,11 +18,10 @@ const float FREE = 5.0;            // factor of the acceleration by parts that y
 
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
-uniform vec3 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
-                                   // largest acceleration by surfaces that yield [m/s2];
-                                   // distance to which surfaces undo what pins pull [m]
+uniform vec2 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
+                                   // largest acceleration by surfaces that yield [m/s2]
 
-vec3 pulled = vec3(0.0);           // way that pins pulled this particle in the substep, as far as surfaces undo it [m]
+vec3 pulled = vec3(0.0);           // what pins added to the way of this particle in the substep [m]
 #ifdef FRICTION_MAP
 float friction_factor;             // of this particle
 #define ROUGHEN(contact) contact.friction *= friction_factor;
@@ -53,15 +52,14 @@ void meet_firm(Contact contact, Moment now, float give, inout Particle moved) {
     bounce_contact(moved.position, moved.velocity, contact, now.clearance, now.substep);
 }
 
-// A push by at most `largest` [m/s2].
+// A push by at most `largest` [m/s2], and what pins pulled.
 void meet_yielding(Contact contact, Moment now, float largest, inout Particle moved) {
     ROUGHEN(contact)
     Particle pushed = moved;
     bounce_contact(pushed.position, pushed.velocity, contact, now.clearance, now.substep);
-    float most = largest * now.substep;
+    float most = largest * now.substep + max(-dot(pulled, contact.normal), 0.0) / now.substep;
     moved.velocity += shortened(pushed.velocity - moved.velocity, most);
-    most = most * now.substep + max(-dot(pulled, contact.normal), 0.0);
-    moved.position += shortened(pushed.position - moved.position, most);
+    moved.position += shortened(pushed.position - moved.position, most * now.substep);
 }
 
 Particle blended(Particle from, Particle to, float share) {

@@ -61,13 +61,6 @@ void run(int id) {
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);
     MovingTarget target = moving_target(id);
-    if (target.exists > 0.0) {
-        vec3 place = moved.position;
-        attract(target, map.x, moved.position, moved.velocity);
-#ifdef COLLIDERS
-        pulled = shortened(moved.position - place, map.x * u_push.z);
-#endif
-    }
 #endif
 #ifdef COLLIDERS
 #ifdef FRICTION_MAP
@@ -79,6 +72,11 @@ void run(int id) {
 #endif
     resting_acceleration = length(pressing);
     Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz + u_substep * pressing);
+#ifdef PIN_MAPS
+    vec3 way = u_substep * before.velocity;
+    pulled = pull_of(target, map.x, way, (target.position - first.xyz) - remainder);
+    pulled *= float(target.exists > 0.0 && map.x < 1.0);
+#endif
     collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif
     if (point.w == 0.0) {

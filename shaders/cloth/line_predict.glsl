@@ -56,6 +56,10 @@ vec3 air_at(vec3 point) {
 
 #include "cloth/held.glsl"
 
+#ifdef PIN_MAPS
+#include "cloth/pin_maps.glsl"
+#endif
+
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
     vec4 second = texelFetch(u_state, 2 * id + 1);
@@ -90,7 +94,14 @@ void run(int id) {
 #ifdef PINS
     vec4 pin = texelFetch(u_pins, id);
 #ifdef PIN_MAPS
-    pin.w *= float(texelFetch(u_maps, id).x >= 1.0);
+    float share = texelFetch(u_maps, id).x;
+    MovingTarget target = moving_target(id);
+    // In the pass that finds the loads nothing moves.
+    if (target.exists > 0.0 && share > 0.0 && share < 1.0 && u_progress.y > 0.0) {
+        way += pull_of(target, share, way, (target.position - own.position) - remainder);
+        inverse_mass *= (1.0 - share) * (1.0 - share);
+    }
+    pin.w *= float(share >= 1.0);
 #endif
     if (pin.w > 0.0) {
         way = way_along((pin.xyz - own.position) - remainder, 1e30);

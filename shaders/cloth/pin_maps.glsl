@@ -1,6 +1,6 @@
 // Particles that painted maps pull to their places, or keep near them.
-// Inputs: places at both ends of the step, fraction of the step at the end of the substep, substep [s]. Outputs: corrected
-// position and velocity. World space, SI. u_pins, u_progress and u_substep come before.
+// Inputs: places at both ends of the step, fraction of the step at the end of the substep, substep [s]. Outputs: ways,
+// corrected position and velocity. World space, SI. u_pins, u_progress and u_substep come before.
 
 uniform samplerBuffer u_former;    // targets at the start of the step
 uniform float u_step;              // [s]
@@ -21,10 +21,11 @@ MovingTarget moving_target(int id) {
     return MovingTarget(now - u_substep * velocity, now, velocity, last.w);
 }
 
-// Moves a particle a part of the way to its target, in place and velocity.
-void attract(MovingTarget target, float share, inout vec3 position, inout vec3 velocity) {
-    position += share * (target.position - position);
-    velocity += share * (target.velocity - velocity);
+// What a critically damped spring to its target, implicit in time, adds to the way of a particle in a substep. `whole` leads to
+// the target [m]; see `particle_texels` for the share. The inertia of the particle grows by 1 / (1 - share)^2.
+vec3 pull_of(MovingTarget target, float share, vec3 way, vec3 whole) {
+    vec3 slip = u_substep * target.velocity - way;
+    return share * share * (whole - way) + 2.0 * (1.0 - share) * share * slip;
 }
 
 const float PULL = 4.0;            // speed of particles that are farther away when their map is painted [m/s]

@@ -103,6 +103,15 @@ void run(int id) {
     vec4 pin = texelFetch(u_pins, id);
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);
+    MovingTarget target = moving_target(id);
+    if (target.exists > 0.0 && map.x > 0.0 && map.x < 1.0) {
+        vec3 pull = pull_of(target, map.x, way, (target.position - here) - remainder);
+        way += pull;
+        velocity = way / u_substep;
+#ifdef COLLIDERS
+        pulled = pull;
+#endif
+    }
     pin.w *= float(map.x >= 1.0);
 #endif
     if (pin.w > 0.0) {
@@ -130,16 +139,6 @@ void run(int id) {
     float inverse_mass = first.w * u_inverse_mass;
     moved.velocity += inverse_mass * impulse;
     moved.position += inverse_mass * (u_substep * impulse + shift);
-#endif
-#ifdef PIN_MAPS
-    MovingTarget target = moving_target(id);
-    if (target.exists > 0.0) {
-        vec3 place = moved.position;
-        attract(target, map.x, moved.position, moved.velocity);
-#ifdef COLLIDERS
-        pulled = shortened(moved.position - place, map.x * u_push.z);
-#endif
-    }
 #endif
 #ifdef COLLIDERS
 #ifdef FRICTION_MAP

@@ -24,7 +24,7 @@ class MappedLines(LineOracle):
 
     def __init__(
         self, model: ClothModel, settings: ClothSettings, values: Values,
-        pull: Callable[[Particles], tuple[Particles, Float64]], kept: Callable[[Particles], Particles],
+        pull: Callable[[Float64, Float64, float], tuple[Float64, Float64]], kept: Callable[[Particles], Particles],
     ) -> None:  # fmt: skip
         super().__init__(model, settings)
         self.friction, self.pull, self._kept = values.get(ClothMap.FRICTION, 1.0), pull, kept

@@ -6,14 +6,12 @@ from itertools import count
 
 import numpy as np
 
-from sinew.sim.colliders.oracle import shortened
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.oracle import Float64, air_forces, collided, spring_forces
 from sinew.sim.kinds.cloth.settings import ClothSettings
-from sinew.sim.kinds.cloth.solver import push_of
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs
 from sinew.sim.maths.gusts import Gusts, gusts_at
 from tests.oracles.cloth import Actions, Particles, at_rest
@@ -32,6 +30,24 @@ def weighed(model: ClothModel, values: Values) -> ClothModel:
     return dataclasses.replace(model, shares=model.shares * values.get(ClothMap.MASS, 1.0), springs=mapped)
 
 
+def rate_of(weight: float, substeps: int) -> float:
+    """Rate of the spring, times the substep, with which a particle at rest goes this part of its way in a step; 0 if held."""
+    if weight in (0.0, 1.0):
+        return 0.0
+
+    def left(rate: float) -> float:
+        apart = [1.0, 1.0]
+        for _ in range(substeps):
+            apart.append((2.0 * (1.0 + rate) * apart[-1] - apart[-2]) / (1.0 + rate) ** 2)
+        return apart[-1] - (1.0 - weight)
+
+    low, high = 0.0, 1e6
+    for _ in range(100):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if left(middle) > 0.0 else (low, middle)
+    return low
+
+
 def run(
     model: ClothModel,
     settings: ClothSettings,
@@ -46,15 +62,17 @@ def run(
     moves = np.zeros(3) if way is None else way
     weights = np.maximum(model.pinned(settings), values.get(ClothMap.PIN, 0.0))
     limit = values.get(ClothMap.DISTANCE)
-    pulls, ends = count(1), count(1)
+    ends = count(1)
     drift = moves / settings.step_time
 
-    def pulled(free: Particles) -> tuple[Particles, Float64]:
-        places = model.positions + moves * (next(pulls) / settings.substeps)
-        share = (1.0 - (1.0 - weights) ** (1.0 / settings.substeps))[:, None]
-        way = share * (places - free.positions)
-        moved = Particles(free.positions + way, free.velocities + share * (drift - free.velocities))
-        return moved, shortened(way, share[:, 0] * push_of(model, settings)[2])
+    rates = np.array([rate_of(weight, settings.substeps) for weight in weights])[:, None]
+    masses = (1.0 + rates) ** 2  # With the inertia of the springs and dampers
+
+    def pulled(before: Float64, free: Float64, fraction: float) -> tuple[Float64, Float64]:
+        """m (x - free) = -k (x - place) - c h (velocity - drift), with k = m rate^2, c h = 2 m rate."""
+        places = model.positions + moves * (step + fraction)
+        found = (free + rates**2 * places + 2.0 * rates * (before + settings.substep_time * drift)) / masses
+        return np.where((weights >= 1.0)[:, None], places, found), 1.0 / masses[:, 0]
 
     def kept(free: Particles) -> Particles:
         places = model.positions + moves * (next(ends) / settings.substeps)
@@ -79,12 +97,14 @@ def run(
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):
             h = settings.substep_time
-            moved, undone = pulled(_free(heavy, settings, particles, gusts))
+            free = _free(heavy, settings, particles, gusts).positions
+            places, _ = pulled(particles.positions, free, (substep + 1) / settings.substeps)
+            moved = Particles(places, (places - particles.positions) / h)
             fallen = particles.velocities + h * gravity
             hit = collided(
                 model, settings, Particles(particles.positions, fallen), moved, acting,
                 (substep + 1) / settings.substeps, values.get(ClothMap.FRICTION, 1.0), float(np.linalg.norm(gravity)),
-                undone,
+                places - free,
             )  # fmt: skip
             held = (weights >= 1.0)[:, None]
             particles = kept(

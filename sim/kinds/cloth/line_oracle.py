@@ -137,8 +137,9 @@ class LineOracle:
         self.bending = bending_matrix(model, np.ones(model.particle_count)) if bends else None
         self._inverse: tuple[bytes, Float64] | None = None
         self.friction: Float64 | float = 1.0
-        # By pins, before contacts; with the ways that surfaces undo
-        self.pull: Callable[[ClothParticles], tuple[ClothParticles, Float64]] | None = None
+        # By pins: from places at the start of a substep and without threads to places and factors of inverse
+        # masses; the last number is the fraction of the step at the end of the substep
+        self.pull: Callable[[Float64, Float64, float], tuple[Float64, Float64]] | None = None
 
     def step(self, particles: ClothParticles, actions: ClothActions, *, time: float = 0.0) -> ClothParticles:
         gusts, count = gusts_at(self.settings, time, actions.travel), self.settings.substeps
@@ -167,6 +168,9 @@ class LineOracle:
         inverse, acceleration = inverse / inertia, acceleration / np.reshape(inertia, (-1, 1))
         places = before + h * (velocities / (1.0 + h * constants.air_drag) + h * acceleration)
         held = actions.held[:, None]
+        if self.pull is not None and not adds_load:
+            places, factors = self.pull(before, places, fraction)
+            inverse = inverse * factors
         places = np.where(held, before + share * (actions.targets - before), places)
         places = self._bent(places, inverse)
         heavy = np.full(len(places), adds_load) | (np.broadcast_to(inertia, len(places)) > 1.0)
@@ -180,12 +184,10 @@ class LineOracle:
         moved, fallen = ClothParticles(places, velocities), particles.velocities + h * self.constants.gravity
         pulled = np.zeros(3)
         if self.pull is not None and not adds_load:
-            moved, pulled = self.pull(moved)
+            pulled = self.pull(before, before + h * fallen, fraction)[0] - (before + h * fallen)
         pressing = float(np.linalg.norm(self.constants.gravity))
         start = ClothParticles(before, fallen)
-        hit, hit_velocities = collided(
-            model, settings, start, moved, actions, fraction, self.friction, pressing, pulled
-        )
+        hit, hit_velocities = collided(model, settings, start, moved, actions, fraction, self.friction, pressing, pulled)
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:

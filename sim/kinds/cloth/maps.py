@@ -169,16 +169,27 @@ def extremes(maps: tuple[ClothMaps, ...]) -> tuple[float, float, float]:
 
 
 def particle_texels(values: Values, weights: Float64, substeps: int) -> Float64:
-    """Returns a texel for each particle (P, 4): part of the way to its place in a substep, distance, friction, bending.
+    """Returns a texel for each particle (P, 4): share of its pin, distance, friction, bending.
 
-    `weights` (P,) are parts of the way in a step.
+    `weights` (P,) are parts of the way that a particle at rest goes to its place in a step. The share is s / (1 + s), where
+    s is the rate of the critically damped spring that does so, times the substep.
     """
     texels = np.zeros((len(weights), 4))
-    texels[:, 0] = 1.0 - (1.0 - weights) ** (1.0 / substeps)
+    texels[:, 0] = 1.0 - _kept_in_substep(1.0 - weights, substeps)
     texels[:, 1] = values.get(ClothMap.DISTANCE, UNLIMITED_DISTANCE)
     texels[:, 2] = values.get(ClothMap.FRICTION, 1.0)
     texels[:, 3] = values.get(ClothMap.BEND, 1.0)
     return texels
+
+
+def _kept_in_substep(kept: Float64, substeps: int) -> Float64:
+    """Returns the q in 0 to 1 with (1 + n (1 - q)) q^n = `kept` for n substeps, by bisection."""
+    low, high = np.zeros_like(kept), np.ones_like(kept)
+    for _ in range(54):
+        middle = 0.5 * (low + high)
+        is_above = (1.0 + substeps * (1.0 - middle)) * middle**substeps > kept
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    return np.where(kept > 0.0, high, 0.0)
 
 
 def _decoded(maps: ClothMaps, name: str, size: int) -> bytes:

@@ -106,9 +106,9 @@ def collided(
         fraction: Of the step, at the end of the substep.
         friction: Factors of the friction (P,).
         acceleration: What acts on the particles [m/s²].
-        pulled: Ways that pins pulled the particles in the substep, as far as surfaces undo them (P, 3).
+        pulled: What pins added to the ways of the particles in the substep (P, 3).
     """
-    clearance, h, (give, most, _) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
+    clearance, h, (give, most) = constants_of(settings).clearance, settings.substep_time, push_of(model, settings)
 
     def against(way: Float64 | float, contact: Contact) -> Float64:
         found: Float64 = np.maximum(-np.sum(way * contact.normal, axis=1), 0.0)
@@ -117,8 +117,8 @@ def collided(
     def met_yielding(contact: Contact, now: State, factor: Float64 | float = 1.0) -> State:
         contact = replace(contact, friction=contact.friction * friction)
         pushed, answered = bounce(*now, contact, clearance, h, acceleration)
-        way = shortened(pushed - now[0], factor * most * h * h + against(pulled, contact))
-        return now[0] + way, now[1] + shortened(answered - now[1], factor * most * h)
+        change = factor * most * h + against(pulled, contact) / h
+        return now[0] + shortened(pushed - now[0], change * h), now[1] + shortened(answered - now[1], change)
 
     def met_firm(contact: Contact, now: State, give: float = give, spacing: Float64 | float = clearance) -> State:
         nearing = against(before.velocities, contact) + against(-contact.velocity, contact)

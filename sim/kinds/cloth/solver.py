@@ -42,9 +42,6 @@ second, less as the square of a substep, so that it pulls threads with the same 
 Measured on twelve walks and runs: more stretches threads that lead through a limb, less lets cloth deeper in.
 """
 
-HELD_OFF = 0.65
-"""Distance by which a surface keeps a particle off the place that a pin pulls it to, as a part of the same length."""
-
 YIELDING_PUSH = 500.0
 """Largest acceleration of a particle by a surface that yields [m/s²]; firm ones push at least as hard."""
 
@@ -297,12 +294,12 @@ def step_uniforms(
     return plain_values(values)
 
 
-def push_of(model: ClothModel, settings: ClothSettings) -> tuple[float, float, float]:
+def push_of(model: ClothModel, settings: ClothSettings) -> tuple[float, float]:
     """Returns `u_push` of `shaders/cloth/contact.glsl`."""
     threads = model.springs.of_kind(SpringKind.STRUCTURAL)
     length = float(np.median(threads.rest)) if threads.count else UNLIMITED
     give = GIVE * min(GIVEN / settings.substeps, 1.0) ** 2 * length
-    return max(give, YIELDING_PUSH * settings.substep_time**2), YIELDING_PUSH, HELD_OFF * length
+    return max(give, YIELDING_PUSH * settings.substep_time**2), YIELDING_PUSH
 
 
 def plain_values(uniforms: dict[str, object]) -> dict[str, object]:

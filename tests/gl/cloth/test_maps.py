@@ -18,6 +18,7 @@ from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
@@ -27,6 +28,7 @@ from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run, springs
 from tests.gl.cloth.test_cloth_reference import uneven_surface
 from tests.oracles import cloth as reference
 from tests.oracles import cloth_maps
+from tests.oracles.cloth_maps import rate_of
 
 Float64 = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -142,6 +144,35 @@ def test_a_weight_of_one_is_a_pin_and_less_pulls(context: Context, library: Shad
     run(cloth, 1)
     left = (cloth.positions() - cloth.model.positions)[:, 2] / 0.3
     np.testing.assert_allclose(left, 1.0 - weights, atol=1e-5)
+    cloth.release()
+
+
+@pytest.mark.parametrize("substeps", [24, slow(96)])
+@pytest.mark.parametrize("solver", list(ClothSolving))
+def test_pins_that_pull_carry_the_weight_as_springs_and_stretch_no_thread(
+    context: Context, library: ShaderLibrary, solver: ClothSolving, substeps: int
+) -> None:
+    stiffness = 1e4 if solver is ClothSolving.LINES else 20.0
+    settings = ClothSettings(
+        solver=solver, columns=6, rows=9, width=0.25, height=0.4, pins=PinPreset.TOP,
+        pin_strength=0.9, stretch_stiffness=stiffness, shear_stiffness=5.0, bend_stiffness=0.0,
+        internal_damping=1e-3, air_drag=4.0, substeps=substeps,
+    )  # fmt: skip
+    cloth = Cloth(context, library, settings)
+    place = compose(np.array([30.0, -2.0, 50.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+    cloth.set_transform(place)
+    run(cloth, 240)
+    assert np.isfinite(cloth.check().kinetic), cloth.stopped
+    assert cloth.stopped == ""
+    places, masses = cloth.positions().astype(float), cloth.model.shares * constants_of(settings).mass_scale
+    sunk = (cloth.rest() - places)[:6, 1]
+    rate = rate_of(0.9, substeps) / settings.substep_time
+    assert (sunk > 0.7e-3).all()
+    assert (sunk < 4e-3).all()
+    assert np.sum(masses[:6] * rate**2 * sunk) == pytest.approx(masses.sum() * 9.81, rel=0.01)
+    threads = cloth.model.springs.of_kind(SpringKind.STRUCTURAL)
+    strain = np.linalg.norm(np.diff(places[threads.pairs], axis=1)[:, 0], axis=1) / threads.rest - 1.0
+    assert strain.max() < 2.0 * masses.sum() * 9.81 / (stiffness * settings.width) + 2e-4
     cloth.release()
 
 
