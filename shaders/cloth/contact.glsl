@@ -11,6 +11,7 @@
 #ifdef SKIN
 #include "skin/contact.glsl"
 const float STEP_TIME = 1.0 / 60.0;
+const float BODY = 1.4;            // factor of the push of a skin that does not yield, over that of an arm
 const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
 const float PRESS = 4.0;           // factor of the push towards the body
 const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is room
@@ -146,6 +147,6 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
 #endif
 #ifdef SKIN
     now.clearance = spacing;
-    meet_firm(skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep), now, u_push.x, moved);
+    meet_firm(skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep), now, BODY * u_push.x, moved);
 #endif
 }

@@ -47,13 +47,13 @@ FABRIC: dict[str, Any] = {
 """Cotton."""
 
 CUTS: dict[Garment, dict[str, Any]] = {
-    Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.893},
+    Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.9},
     Garment.CAPE: {
-        "pin_target": PinTarget.BONE, "pin_strength": 0.98, "garment_length": 0.7, "garment_flare": 6.0,
+        "pin_target": PinTarget.BONE, "pin_strength": 0.95, "garment_length": 0.7, "garment_flare": 6.0,
         "garment_opening": 240.0,
     },
     Garment.DRESS: {
-        "pin_target": PinTarget.BONE, "pin_strength": 0.92, "garment_length": 0.6, "garment_flare": 8.0,
+        "pin_target": PinTarget.BONE, "pin_strength": 0.9, "garment_length": 0.6, "garment_flare": 8.0,
     },
 }  # fmt: skip
 """An arm or a strap may press the top edge in, but the weight of a cape hangs on it; it sinks by 1 to 2 cm."""

@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
 """As in shaders/cloth/self_contact.glsl."""
 
-FLAT, PRESS, FREE = 0.1, 4.0, 5.0
+FLAT, PRESS, FREE, BODY = 0.1, 4.0, 5.0, 1.4
 """As in shaders/cloth/contact.glsl."""
 
 State = tuple[Float64, Float64]
@@ -154,7 +154,7 @@ def collided(
             if collider.yields is yields:
                 contact = collider_contact(collider, now[0], fraction, settings.step_time, h)
                 now = met_yielding(contact, now) if yields else met_firm(contact, now)
-    return now if actions.skin is None else met_firm(skin(False, now[0])[0], now, spacing=spacing)
+    return now if actions.skin is None else met_firm(skin(False, now[0])[0], now, BODY * give, spacing)
 
 
 def mixed(first: State, second: State, share: Float64) -> State:
