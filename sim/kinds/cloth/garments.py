@@ -45,7 +45,7 @@ _ROWS, _COLUMNS = 160, 512
 _NEAREST = float(np.cos(np.radians(80.0)))
 """Directions further away than this do not bound the polar radius."""
 
-_ARM_PITS = 0.47
+_ARM_PITS = 0.43
 """Top edge of a dress, as a part of the way from the upper arms down to the hips."""
 
 _ANGLES = 2.0 * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
