@@ -13,7 +13,7 @@
 const float STEP_TIME = 1.0 / 60.0;
 const float BODY = 1.4;            // factor of the push of a skin that does not yield, over that of an arm
 const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
-const float PRESS = 4.0;           // factor of the push towards the body
+const float PRESS = 8.0;           // factor of the push towards the body
 const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is room
 #endif
 

@@ -56,7 +56,7 @@ CUTS: dict[Garment, dict[str, Any]] = {
         "pin_target": PinTarget.BONE, "pin_strength": 0.9, "garment_length": 0.6, "garment_flare": 8.0,
     },
 }  # fmt: skip
-"""An arm or a strap may press the top edge in, but the weight of a cape hangs on it; it sinks by 1 to 2 cm."""
+"""An arm or a strap may press the top edge in, but the weight of a cape hangs on it; it sinks by some millimetres."""
 
 COLOURS = {Garment.SKIRT: (0.20, 0.32, 0.52), Garment.CAPE: (0.62, 0.16, 0.17), Garment.DRESS: (0.33, 0.45, 0.30)}
 

@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
 """As in shaders/cloth/self_contact.glsl."""
 
-FLAT, PRESS, FREE, BODY = 0.1, 4.0, 5.0, 1.4
+FLAT, PRESS, FREE, BODY = 0.1, 8.0, 5.0, 1.4
 """As in shaders/cloth/contact.glsl."""
 
 State = tuple[Float64, Float64]

@@ -142,7 +142,7 @@ def line_stability(settings: ClothSettings, found: LineMeasures) -> ClothStabili
 def needed_substeps(settings: ClothSettings, found: LineMeasures) -> int:
     """Returns substeps to go on with: as before if these hold what the threads carry, else up to a third more."""
     known = line_stability(settings, found)
-    if known.ratio <= MARGIN and known.usual_error <= ERROR:
+    if known.ratio <= MARGIN and known.usual_error <= HEADROOM * ERROR:
         return settings.substeps
     rounded = -(-known.substeps // ROUNDED) * ROUNDED
     return max(settings.substeps, min(rounded, -(-settings.substeps // 6) * ROUNDED, NEEDED_MOST))
