@@ -187,7 +187,9 @@ class LineOracle:
             pulled = self.pull(before, before + h * fallen, fraction)[0] - (before + h * fallen)
         pressing = float(np.linalg.norm(self.constants.gravity))
         start = ClothParticles(before, fallen)
-        hit, hit_velocities = collided(model, settings, start, moved, actions, fraction, self.friction, pressing, pulled)
+        hit, hit_velocities = collided(
+            model, settings, start, moved, actions, fraction, self.friction, pressing, pulled
+        )
         return ClothParticles(np.where(held, places, hit), np.where(held, velocities, hit_velocities))
 
     def _bent(self, places: Float64, inverse: Float64) -> Float64:

@@ -171,8 +171,8 @@ def extremes(maps: tuple[ClothMaps, ...]) -> tuple[float, float, float]:
 def particle_texels(values: Values, weights: Float64, substeps: int) -> Float64:
     """Returns a texel for each particle (P, 4): share of its pin, distance, friction, bending.
 
-    `weights` (P,) are parts of the way that a particle at rest goes to its place in a step. The share is s / (1 + s), where
-    s is the rate of the critically damped spring that does so, times the substep.
+    `weights` (P,) are parts of the way that a particle at rest goes to its place in a step. The share is s / (1 + s),
+    where s is the rate of the critically damped spring that does so, times the substep.
     """
     texels = np.zeros((len(weights), 4))
     texels[:, 0] = 1.0 - _kept_in_substep(1.0 - weights, substeps)

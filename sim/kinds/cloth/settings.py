@@ -239,8 +239,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "are counted in the order in which its triangles name them; the viewport shows the number under the mouse.",
     )] = ""  # fmt: skip
     pin_strength: Annotated[float, _pins(
-        "Part of the way to its place that a resting pinned particle goes in a step; below 1 a damped spring pulls it, it "
-        "collides, and threads move it.",
+        "Part of the way to its place that a resting pinned particle goes in a step; below 1 a damped spring pulls it, "
+        "it collides, and threads move it.",
         label="Strength", lo=0.01, hi=1.0, step=0.01, sparse=True,
     )] = 1.0  # fmt: skip
     pin_target: Annotated[PinTarget, _pins(
