@@ -31,7 +31,7 @@ def weighed(model: ClothModel, values: Values) -> ClothModel:
 
 
 def rate_of(weight: float, substeps: int) -> float:
-    """Rate of the spring, times the substep, that moves a particle at rest this part of its way in a step; 0 if held."""
+    """Rate of the spring, times the substep, of a pin with this weight; 0 if held."""
     if weight in (0.0, 1.0):
         return 0.0
 
