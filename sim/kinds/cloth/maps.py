@@ -175,21 +175,21 @@ def particle_texels(values: Values, weights: Float64, substeps: int) -> Float64:
     where s is the rate of the critically damped spring that does so, times the substep.
     """
     texels = np.zeros((len(weights), 4))
-    texels[:, 0] = 1.0 - _kept_in_substep(1.0 - weights, substeps)
+    texels[:, 0] = 1.0 - _left_in_substep(1.0 - weights, substeps)
     texels[:, 1] = values.get(ClothMap.DISTANCE, UNLIMITED_DISTANCE)
     texels[:, 2] = values.get(ClothMap.FRICTION, 1.0)
     texels[:, 3] = values.get(ClothMap.BEND, 1.0)
     return texels
 
 
-def _kept_in_substep(kept: Float64, substeps: int) -> Float64:
-    """Returns the q in 0 to 1 with (1 + n (1 - q)) q^n = `kept` for n substeps, by bisection."""
-    low, high = np.zeros_like(kept), np.ones_like(kept)
+def _left_in_substep(left: Float64, substeps: int) -> Float64:
+    """Returns the q in 0 to 1 with (1 + n (1 - q)) q^n = `left` for n substeps, by bisection."""
+    low, high = np.zeros_like(left), np.ones_like(left)
     for _ in range(54):
         middle = 0.5 * (low + high)
-        is_above = (1.0 + substeps * (1.0 - middle)) * middle**substeps > kept
+        is_above = (1.0 + substeps * (1.0 - middle)) * middle**substeps > left
         low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
-    return np.where(kept > 0.0, high, 0.0)
+    return np.where(left > 0.0, high, 0.0)
 
 
 def _decoded(maps: ClothMaps, name: str, size: int) -> bytes:
