@@ -15,6 +15,7 @@ const float BODY = 1.4;            // factor of the push of a skin that does not
 const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
 const float PRESS = 8.0;           // factor of the push towards the body
 const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is room
+const float THIN = 6.0;            // the same of parts that yield everywhere
 #endif
 
 uniform samplerBuffer u_colliders;
@@ -81,7 +82,7 @@ float meet_limbs(Contact body, Contact limb, bool thin, Moment now, inout Partic
     Particle yielding = moved;
     Particle pressed = moved;
     meet_firm(limb, now, u_push.x, firm);
-    meet_yielding(limb, now, mix(1.0, FREE, share) * u_push.y, yielding);
+    meet_yielding(limb, now, mix(1.0, thin ? THIN : FREE, share) * u_push.y, yielding);
     Contact pressing = limb;
     pressing.normal = -body.normal;
     pressing.distance = now.clearance - max(min(spacing - limb.distance, body.distance - spacing), 0.0);

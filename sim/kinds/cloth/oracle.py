@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
 """As in shaders/cloth/self_contact.glsl."""
 
-FLAT, PRESS, FREE, BODY = 0.1, 8.0, 5.0, 1.4
+FLAT, PRESS, FREE, THIN, BODY = 0.1, 8.0, 5.0, 6.0, 1.4
 """As in shaders/cloth/contact.glsl."""
 
 State = tuple[Float64, Float64]
@@ -138,7 +138,7 @@ def collided(
         way = np.maximum(np.minimum(spacing - limb.distance, body.distance - spacing), 0.0)
         pressing = replace(limb, normal=-body.normal, distance=clearance - way)
         presses = np.where(limb.distance < spacing, (1.0 - share) * facing, 0.0)
-        soft = met_yielding(limb, now, 1.0 + share * (FREE - 1.0))
+        soft = met_yielding(limb, now, 1.0 + share * (np.where(is_thin, THIN, FREE) - 1.0))
         soft = mixed(soft, met_firm(pressing, now, PRESS * give), presses)
         return mixed(soft, met_firm(limb, now), np.where(is_thin, 0.0, share)), spacing
 
