@@ -18,6 +18,8 @@ const float FREE = 5.0;            // factor of the acceleration by parts that y
 const float THIN = 6.0;            // the same of parts that yield everywhere
 #endif
 
+const float HELP = 6.0;            // push of a firm surface over the way that pins pull out of it
+
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
 uniform vec2 u_push;               // largest push of a firm surface in a substep, besides the motions of both [m];
@@ -45,11 +47,12 @@ vec3 shortened(vec3 way, float most) {
 
 // The springs do not know of contacts: a whole push to the side of a limb that a thread does not lead to would be undone by
 // the thread in every substep. So a firm surface pushes out what it and the particle, without its springs, moved towards
-// each other, and at most `give` [m].
+// each other, what pins pulled in, and at most `give` [m]; more where pins pull out, as they hold what threads would undo.
 void meet_firm(Contact contact, Moment now, float give, inout Particle moved) {
     ROUGHEN(contact)
     float met = max(dot(contact.velocity, contact.normal), 0.0) + max(-dot(now.velocity, contact.normal), 0.0);
-    give += max(-dot(pulled, contact.normal), 0.0);
+    float inward = -dot(pulled, contact.normal);
+    give += max(inward, -HELP * inward);
     contact.distance = max(contact.distance, now.clearance - give - now.substep * met);
     bounce_contact(moved.position, moved.velocity, contact, now.clearance, now.substep);
 }

@@ -49,7 +49,7 @@ FABRIC: dict[str, Any] = {
 CUTS: dict[Garment, dict[str, Any]] = {
     Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.87},
     Garment.CAPE: {
-        "pin_target": PinTarget.BONE, "pin_strength": 0.95, "garment_length": 0.7, "garment_flare": 6.0,
+        "pin_target": PinTarget.BONE, "pin_strength": 0.97, "garment_length": 0.7, "garment_flare": 6.0,
         "garment_opening": 240.0,
     },
     Garment.DRESS: {

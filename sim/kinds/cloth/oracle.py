@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
 """As in shaders/cloth/self_contact.glsl."""
 
-FLAT, PRESS, FREE, THIN, BODY = 0.1, 8.0, 5.0, 6.0, 1.4
+FLAT, PRESS, FREE, THIN, BODY, HELP = 0.1, 8.0, 5.0, 6.0, 1.4, 6.0
 """As in shaders/cloth/contact.glsl."""
 
 State = tuple[Float64, Float64]
@@ -122,7 +122,8 @@ def collided(
 
     def met_firm(contact: Contact, now: State, give: float = give, spacing: Float64 | float = clearance) -> State:
         nearing = against(before.velocities, contact) + against(-contact.velocity, contact)
-        nearest = np.maximum(contact.distance, spacing - give - against(pulled, contact) - h * nearing)
+        pins = against(pulled, contact) + HELP * against(-pulled, contact)
+        nearest = np.maximum(contact.distance, spacing - give - pins - h * nearing)
         contact = replace(contact, friction=contact.friction * friction, distance=nearest)
         return bounce(*now, contact, spacing, h, acceleration)
 
