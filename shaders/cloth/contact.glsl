@@ -12,13 +12,12 @@
 #include "skin/contact.glsl"
 const float STEP_TIME = 1.0 / 60.0;
 const float BODY = 1.4;            // factor of the push of a skin that does not yield, over that of an arm
+const float HELP = 6.0;            // push of a body over the way that pins pull a particle out of it
 const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
 const float PRESS = 8.0;           // factor of the push towards the body
 const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is room
 const float THIN = 6.0;            // the same of parts that yield everywhere
 #endif
-
-const float HELP = 6.0;            // push of a firm surface over the way that pins pull out of it
 
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
@@ -47,12 +46,11 @@ vec3 shortened(vec3 way, float most) {
 
 // The springs do not know of contacts: a whole push to the side of a limb that a thread does not lead to would be undone by
 // the thread in every substep. So a firm surface pushes out what it and the particle, without its springs, moved towards
-// each other, what pins pulled in, and at most `give` [m]; more where pins pull out, as they hold what threads would undo.
+// each other, and at most `give` [m].
 void meet_firm(Contact contact, Moment now, float give, inout Particle moved) {
     ROUGHEN(contact)
     float met = max(dot(contact.velocity, contact.normal), 0.0) + max(-dot(now.velocity, contact.normal), 0.0);
-    float inward = -dot(pulled, contact.normal);
-    give += max(inward, -HELP * inward);
+    give += max(-dot(pulled, contact.normal), 0.0);
     contact.distance = max(contact.distance, now.clearance - give - now.substep * met);
     bounce_contact(moved.position, moved.velocity, contact, now.clearance, now.substep);
 }
@@ -151,6 +149,9 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
 #endif
 #ifdef SKIN
     now.clearance = spacing;
-    meet_firm(skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep), now, BODY * u_push.x, moved);
+    Contact last = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
+    // Taut edges draw pinned particles into corners of a body, more than one push of it undoes.
+    float helped = last.distance < 0.0 ? HELP * max(dot(pulled, last.normal), 0.0) : 0.0;
+    meet_firm(last, now, BODY * u_push.x + helped, moved);
 #endif
 }

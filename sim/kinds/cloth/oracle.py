@@ -120,10 +120,9 @@ def collided(
         change = factor * most * h + against(pulled, contact) / h
         return now[0] + shortened(pushed - now[0], change * h), now[1] + shortened(answered - now[1], change)
 
-    def met_firm(contact: Contact, now: State, give: float = give, spacing: Float64 | float = clearance) -> State:
+    def met_firm(contact: Contact, now: State, give: Float64 | float = give, spacing: Float64 | float = clearance) -> State:
         nearing = against(before.velocities, contact) + against(-contact.velocity, contact)
-        pins = against(pulled, contact) + HELP * against(-pulled, contact)
-        nearest = np.maximum(contact.distance, spacing - give - pins - h * nearing)
+        nearest = np.maximum(contact.distance, spacing - give - against(pulled, contact) - h * nearing)
         contact = replace(contact, friction=contact.friction * friction, distance=nearest)
         return bounce(*now, contact, spacing, h, acceleration)
 
@@ -155,7 +154,11 @@ def collided(
             if collider.yields is yields:
                 contact = collider_contact(collider, now[0], fraction, settings.step_time, h)
                 now = met_yielding(contact, now) if yields else met_firm(contact, now)
-    return now if actions.skin is None else met_firm(skin(False, now[0])[0], now, BODY * give, spacing)
+    if actions.skin is None:
+        return now
+    body, _ = skin(False, now[0])
+    helped = np.where(body.distance < 0.0, HELP * against(-pulled, body), 0.0)
+    return met_firm(body, now, BODY * give + helped, spacing)
 
 
 def mixed(first: State, second: State, share: Float64) -> State:
