@@ -80,6 +80,15 @@ CASES = {
     "humanoid-climb": Case("models/humanoid/humanoid.ezm", motion="bvh/01_01.bvh", first=3, hidden="hair"),
     "arnaud-climb": Case("fbx/ozz/pab_arnaud.fbx", motion="bvh/01_01.bvh", first=3),
     "cesium-bvh": Case("gltf/CesiumMan/glTF-Binary/CesiumMan.glb", motion="bvh/cmu_12_01_walk.bvh", first=3),
+    "humanoid-bvh": Case("models/humanoid/humanoid.ezm", motion="bvh/cmu_12_01_walk.bvh", first=3, hidden="hair"),
+    "dude-bvh": Case("ezm/dude/dude.ezm", motion="bvh/cmu_12_01_walk.bvh", tall=1.8, first=3),
+    "kenney-bvh": Case(
+        "fbx/ufbx/maya_kenney_character_7700_binary.fbx", motion="bvh/cmu_12_01_walk.bvh", tall=1.8, first=3
+    ),
+    "rigged-bvh": Case("gltf/RiggedFigure/glTF-Binary/RiggedFigure.glb", motion="bvh/cmu_12_01_walk.bvh", first=3),
+    "clothsim-bvh": Case(
+        "ezm/clothsim_zup/ClothSim.ezm", motion="bvh/cmu_12_01_walk.bvh", first=3, hidden="ClothSim.clothsim_cape"
+    ),
     "clothsim": Case("ezm/clothsim_zup/ClothSim.ezm", hidden="ClothSim.clothsim_cape"),
 }
 

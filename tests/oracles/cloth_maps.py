@@ -16,6 +16,7 @@ from sinew.sim.kinds.cloth.springs import SpringKind, Springs
 from sinew.sim.maths.gusts import Gusts, gusts_at
 from tests.oracles.cloth import Actions, Particles, at_rest
 from tests.oracles.cloth_lines import MappedLines
+from tests.oracles.skin_contact import SkinTriangles
 
 
 def weighed(model: ClothModel, values: Values) -> ClothModel:
@@ -56,6 +57,7 @@ def run(
     *,
     way: Float64 | None = None,
     colliders: Sequence[ColliderState] = (),
+    skin: SkinTriangles | None = None,
 ) -> Particles:
     """State after some steps; the places of the particles move by `way` (3,) [m] in each of them."""
     heavy, particles = weighed(model, values), at_rest(model)
@@ -90,7 +92,7 @@ def run(
     gravity = constants_of(settings).gravity
     lines = MappedLines(heavy, settings, values, pulled, kept) if settings.has_lines else None
     for step in range(steps):
-        acting = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders)
+        acting = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders, skin=skin)
         if lines is not None:
             particles = lines.step(particles, acting, time=step * settings.step_time)
             continue

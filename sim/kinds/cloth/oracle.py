@@ -120,7 +120,9 @@ def collided(
         change = factor * most * h + against(pulled, contact) / h
         return now[0] + shortened(pushed - now[0], change * h), now[1] + shortened(answered - now[1], change)
 
-    def met_firm(contact: Contact, now: State, give: Float64 | float = give, spacing: Float64 | float = clearance) -> State:
+    def met_firm(
+        contact: Contact, now: State, give: Float64 | float = give, spacing: Float64 | float = clearance
+    ) -> State:
         nearing = against(before.velocities, contact) + against(-contact.velocity, contact)
         nearest = np.maximum(contact.distance, spacing - give - against(pulled, contact) - h * nearing)
         contact = replace(contact, friction=contact.friction * friction, distance=nearest)

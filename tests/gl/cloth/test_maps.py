@@ -6,7 +6,11 @@ import msgspec
 import numpy as np
 import pytest
 
+from sinew.sim.characters.skinning import rest_records
 from sinew.sim.colliders.pack import arranged
+from sinew.sim.colliders.scene_colliders import Colliders
+from sinew.sim.colliders.skin import SceneSkins, SkinPlacement
+from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.colliders.state import ColliderShape, ColliderState
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.buffer import Buffer
@@ -20,15 +24,19 @@ from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothS
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
 from tests.conftest import slow
 from tests.gl.back_ends import COMPUTE_IN_CAMPAIGN
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run, springs
 from tests.gl.cloth.test_cloth_reference import uneven_surface
+from tests.gl.colliders.test_skin import box
+from tests.model_samples import mesh_of
 from tests.oracles import cloth as reference
 from tests.oracles import cloth_maps
 from tests.oracles.cloth_maps import rate_of
+from tests.oracles.skin_contact import SkinTriangles
 
 Float64 = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -145,6 +153,51 @@ def test_a_weight_of_one_is_a_pin_and_less_pulls(context: Context, library: Shad
     left = (cloth.positions() - cloth.model.positions)[:, 2] / 0.3
     np.testing.assert_allclose(left, 1.0 - weights, atol=1e-5)
     cloth.release()
+
+
+@COMPUTE_IN_CAMPAIGN
+@pytest.mark.parametrize(
+    ("scale", "at", "substeps"),
+    [(1.0, (0.0, 0.0, 0.0), 24), (0.25, (30.0, -2.0, 5.0), 7), slow(2.0, (-8.0, 1.0, 4.0), 96)],
+)
+@pytest.mark.parametrize("solver", list(ClothSolving))
+def test_a_body_helps_pins_that_pull_out_of_it(
+    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving, scale: float,
+    at: tuple[float, float, float], substeps: int,
+) -> None:  # fmt: skip
+    """The sheet begins 17 to 23 thousandths deep in a box, and its places move out."""
+    settings = painted(
+        ClothSettings(
+            solver=solver, columns=13, rows=5, width=0.6 * scale, height=0.2 * scale, placement=ClothPlacement.FLAT,
+            pins=PinPreset.NONE, stretch_stiffness=20.0 * scale**2, shear_stiffness=5.0 * scale**2, bend_stiffness=0.0,
+            internal_damping=1e-3, substeps=substeps, thickness=0.02 * scale,
+        ),
+        pin=np.linspace(0.5, 0.95, 65),
+    )  # fmt: skip
+    way, place = scale * np.array([0.0, 0.06, 0.001]), compose(np.array(at), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+    cloth = Cloth(context, library, settings, None, place)
+    tilt = quaternion.from_axis_angle(np.array([0.0, 0.0, 1.0]), 0.01)
+    body = box((0.5, 0.1, 0.3), 1)
+    corners = skin_corners(body, ())
+    down = np.array([0.0, -0.08, 0.0])
+    places = scale * (quaternion.rotate(tilt, body.positions.astype(np.float64)) + down) + at
+    vertices = Buffer(context, rest_records(mesh_of(places, body.triangles)), usage="copy")
+    skins = SceneSkins(context, library)
+    now = skins.advance({"s": SkinPlacement(corners, vertices, np.eye(4), friction=0.4, restitution=0.0)})
+    triangles = np.float32(places).astype(np.float64)[corners[:, :3]]
+    skin = SkinTriangles(triangles, triangles, corners[:, 3], 0.4, 0.0)
+    wanted = cloth_maps.run(cloth.model, settings, cloth.values, 1, way=way, skin=skin)
+    moved = place.copy()
+    moved[:3, 3] += way
+    cloth.set_transform(moved, is_animated=True)
+    assert cloth.step(ClothInputs(Colliders(skin=now)))
+    errors = np.linalg.norm(cloth.positions() - wanted.positions, axis=1)
+    assert errors.max() < 2e-5 * max(scale, 1.0)
+    monkeypatch.setattr("sinew.sim.kinds.cloth.oracle.HELP", 0.0)
+    without = cloth_maps.run(cloth.model, settings, cloth.values, 1, way=way, skin=skin)
+    assert (wanted.positions - without.positions)[:, 1].max() > 1e-4 * scale
+    for owned in (cloth, skins, vertices):
+        owned.release()
 
 
 @pytest.mark.parametrize("substeps", [24, slow(96)])
