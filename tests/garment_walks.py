@@ -139,8 +139,7 @@ def opened(case: Case, folder: Path) -> tuple[Project, ProjectNode]:
         project.close()
         project = sinew.open(path, allow_outside=True)
         character = next(node for node in project.nodes if node.kind == "model")
-    if case.clip:
-        character.clip = case.clip
+    character.clip = case.clip or Path(case.motion).stem
     project.playback.start = case.first
     return project, character
 

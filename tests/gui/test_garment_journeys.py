@@ -21,10 +21,11 @@ PICTURES = os.environ.get("SINEW_PICTURES", "")
 """Folder for pictures of the screen at every stage; "" for none."""
 
 CASES = {
-    "fbx": ("fbx/ozz/pab_arnaud.fbx", "fbx/ozz/pab_walk.fbx", "Skirt", "glTF"),
-    "glb": ("gltf/CesiumMan/glTF-Binary/CesiumMan.glb", "", "Cape", "Web Page"),
+    "fbx": ("fbx/ozz/pab_arnaud.fbx", "fbx/ozz/pab_walk.fbx", 0, "Skirt", "glTF"),
+    "glb": ("gltf/CesiumMan/glTF-Binary/CesiumMan.glb", "", 0, "Cape", "Web Page"),
+    "vrm": ("vrm/Godette_vrm_v4.vrm", "bvh/cmu_12_01_walk.bvh", 3, "Dress", "Alembic"),
 }
-"""A character, a motion, a garment, and the format of the export."""
+"""A character, a motion, its first frame that is no T-pose, a garment, and the format of the export."""
 
 
 class Dresser(User):
@@ -78,11 +79,21 @@ class Dresser(User):
         self.presses(Qt.Key.Key_Space)
         assert self.plays is not before
 
+    def number(self, part, name):
+        tree, row = self.editor.panels.inspector.tree, row_of(self.editor, part, name)
+        tree.scrollToItem(row, tree.ScrollHint.PositionAtCenter)
+        return row.editor.findChild(NumberField)
+
+    def sets_number(self, part, name, value):
+        field = self.number(part, name)
+        QTest.mouseDClick(field, Qt.MouseButton.LeftButton, pos=field.rect().center())
+        field.selectAll()
+        QTest.keyClicks(field, str(value))
+        QTest.keyClick(field, Qt.Key.Key_Return)
+
     def drags(self, name, pixels):
         """Drags a number of the inspector slowly, while time goes on."""
-        tree, row = self.editor.panels.inspector.tree, row_of(self.editor, "cloth", name)
-        tree.scrollToItem(row, tree.ScrollHint.PositionAtCenter)
-        field = row.editor.findChild(NumberField)
+        field = self.number("cloth", name)
         middle = field.rect().center()
         QTest.mousePress(field, Qt.MouseButton.LeftButton, pos=middle)
         for part in range(1, 5):
@@ -95,7 +106,7 @@ class Dresser(User):
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", CASES)
 def test_a_downloaded_character_is_dressed(qtbot, session, assets, tmp_path, monkeypatch, name):
-    path, motion, garment, format = CASES[name]
+    path, motion, first, garment, format = CASES[name]
     editor = session.start(new_window_layout=True)
     editor.window.resize(1600, 1000)
     document, playback = editor.document, editor.playback
@@ -116,6 +127,10 @@ def test_a_downloaded_character_is_dressed(qtbot, session, assets, tmp_path, mon
         user.looks("motion")
         user.presses_space()
         user.presses(Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    if first:
+        user.chooses("Edit", "Deselect")
+        user.sets_number("playback", "start", first)
+        assert document.scene.playback.start == first
     user.chooses("Add", "Garment on", garment)
     (cloth,) = [node.id for node in document.scene.of_kind("cloth")]
     systems = editor.client.engine.simulation.systems
