@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from sinew.app.output.window import EXPORT
 from sinew.app.session.dialogs import Dialogs
@@ -79,21 +79,25 @@ class Dresser(User):
         self.presses(Qt.Key.Key_Space)
         assert self.plays is not before
 
-    def number(self, part, name):
-        tree, row = self.editor.panels.inspector.tree, row_of(self.editor, part, name)
-        tree.scrollToItem(row, tree.ScrollHint.PositionAtCenter)
-        return row.editor.findChild(NumberField)
+    def shown_buttons(self, text):
+        return [one for one in self.editor.window.findChildren(QPushButton) if one.text() == text and one.isVisible()]
 
-    def sets_number(self, part, name, value):
-        field = self.number(part, name)
+    def starts_at(self, frame):
+        """Types the first frame of the scene into the menu of the timeline."""
+        QTest.mouseClick(self.editor.timeline.scene_button, Qt.MouseButton.LeftButton)
+        menu = QApplication.activePopupWidget()
+        (field,) = [one for one in menu.findChildren(NumberField) if one.accessibleName() == "First frame"]
         QTest.mouseDClick(field, Qt.MouseButton.LeftButton, pos=field.rect().center())
         field.selectAll()
-        QTest.keyClicks(field, str(value))
+        QTest.keyClicks(field, str(frame))
         QTest.keyClick(field, Qt.Key.Key_Return)
+        menu.close()
 
     def drags(self, name, pixels):
         """Drags a number of the inspector slowly, while time goes on."""
-        field = self.number("cloth", name)
+        tree, row = self.editor.panels.inspector.tree, row_of(self.editor, "cloth", name)
+        tree.scrollToItem(row, tree.ScrollHint.PositionAtCenter)
+        field = row.editor.findChild(NumberField)
         middle = field.rect().center()
         QTest.mousePress(field, Qt.MouseButton.LeftButton, pos=middle)
         for part in range(1, 5):
@@ -128,8 +132,7 @@ def test_a_downloaded_character_is_dressed(qtbot, session, assets, tmp_path, mon
         user.presses_space()
         user.presses(Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
     if first:
-        user.chooses("Edit", "Deselect")
-        user.sets_number("playback", "start", first)
+        user.starts_at(first)
         assert document.scene.playback.start == first
     user.chooses("Add", "Garment on", garment)
     (cloth,) = [node.id for node in document.scene.of_kind("cloth")]
@@ -173,6 +176,9 @@ def test_a_downloaded_character_is_dressed(qtbot, session, assets, tmp_path, mon
     user.waits_until(lambda: not document.scene.characters)
     user.chooses_file(project, "File", "Open")
     user.waits_until(is_open)
+    for read in user.shown_buttons("Read"):
+        QTest.mouseClick(read, Qt.MouseButton.LeftButton)
+        user.waits_until(lambda: editor.active.clip is not None and is_open())
     user.waits_until(lambda: cloth in systems and systems[cloth].is_ready)
     QTest.qWait(LOOK)
     user.looks("reopened")
