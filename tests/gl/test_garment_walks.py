@@ -8,7 +8,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from tests.garment_walks import CASES, STRAIN, walked
 
-_IN_HIPS = "the motion puts the forearms up to 72 mm deep into the hips, and the cloth lies between them"
+_IN_HIPS = "the motion puts the forearms 4 to 9 cm deep into the hips, and the cloth lies between them"
 _TWO_SIDES = "its own trousers have two sides, between which the cloth is caught"
 
 KNOWN = {
