@@ -131,15 +131,7 @@ def collided(
     def met_limbs(now: State) -> tuple[State, Float64]:
         """See `meet_limbs` of shaders/cloth/contact.glsl."""
         (body, _), (limb, is_thin) = skin(False, now[0]), skin(True, now[0])
-        facing = np.maximum(-np.sum(body.normal * limb.normal, axis=1), 0.0)
-        spacing = np.clip(0.5 * (body.distance + limb.distance), FLAT * clearance, clearance)
-        spacing = clearance + facing * (spacing - clearance)
-        room = np.clip((body.distance - clearance) / max(clearance, 1e-20), 0.0, 1.0)
-        room = np.where(facing > 0.0, room, 1.0)
-        share = room * room * (3.0 - 2.0 * room)
-        way = np.maximum(np.minimum(spacing - limb.distance, body.distance - spacing), 0.0)
-        pressing = replace(limb, normal=-body.normal, distance=clearance - way)
-        presses = np.where(limb.distance < spacing, (1.0 - share) * facing, 0.0)
+        spacing, share, presses, pressing = between(body, limb, clearance)
         soft = met_yielding(limb, now, 1.0 + share * (np.where(is_thin, THIN, FREE) - 1.0))
         soft = mixed(soft, met_firm(pressing, now, PRESS * give), presses)
         return mixed(soft, met_firm(limb, now), np.where(is_thin, 0.0, share)), spacing
@@ -161,6 +153,19 @@ def collided(
     body, _ = skin(False, now[0])
     helped = np.where(body.distance < 0.0, HELP * against(-pulled, body), 0.0)
     return met_firm(body, now, BODY * give + helped, spacing)
+
+
+def between(body: Contact, limb: Contact, clearance: float) -> tuple[Float64, Float64, Float64, Contact]:
+    """Returns the distance from the body, the shares of a firm limb and of pressing, and the contact that presses."""
+    facing = np.maximum(-np.sum(body.normal * limb.normal, axis=1), 0.0)
+    spacing = np.clip(0.5 * (body.distance + limb.distance), FLAT * clearance, clearance)
+    spacing = clearance + facing * (spacing - clearance)
+    room = np.clip((body.distance - clearance) / max(clearance, 1e-20), 0.0, 1.0)
+    room = np.where(facing > 0.0, room, 1.0)
+    share = room * room * (3.0 - 2.0 * room)
+    way = np.maximum(np.minimum(spacing - limb.distance, body.distance - spacing), 0.0)
+    presses = np.where(limb.distance < spacing, (1.0 - share) * facing, 0.0)
+    return spacing, share, presses, replace(limb, normal=-body.normal, distance=clearance - way)
 
 
 def mixed(first: State, second: State, share: Float64) -> State:
