@@ -132,7 +132,7 @@ class BakeTask(QObject):
             return False
         world = engine.world
         assets = world.assets
-        files = (world.characters, assets.meshes, assets.strands, assets.images, world.active_settings)
+        files = (world.characters, assets.animated, assets.meshes, assets.strands, assets.images, world.active_settings)
         taken = (bake, world.applied.allowed, *(content for found in files for content in found.values()))
         if len(taken) != len(self._taken) or any(
             one is not other for one, other in zip(taken, self._taken, strict=True)

@@ -20,6 +20,7 @@ from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.assets.humanoid import Source, bone_sources, find_bones
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.playing import pose_of
+from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.strips import GROUP, Strip, StripMode
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.inspector.keys import KeyState
@@ -27,7 +28,8 @@ from sinew.widgets.messages import Severity
 from sinew.widgets.parts import ElidedLabel
 from tests.conftest import slow
 from tests.fbx_samples import write_mixamo
-from tests.gui.editor_harness import Mouse, Session, messages, place_of, set_values, settled, trigger
+from tests.gui.editor_harness import Mouse, Session, add_cloth, messages, place_of, set_values, settled, trigger
+from tests.gui.test_baking import result_of
 from tests.gui.test_editor_files import files_data
 from tests.motion_samples import write_bvh
 
@@ -527,3 +529,27 @@ def test_a_motion_that_is_opened_alone_is_asked_for_its_unit(fresh, qtbot, swing
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert settings_of(fresh).unit_scale == pytest.approx(0.01)
     assert not notice.isVisible()
+
+
+def test_a_bake_is_current_once_the_motion_that_carries_it_is_read(man, qtbot, swing, tmp_path):
+    character = man.document.scene.characters[0].id
+    man.motions.add(character, swing)
+    wait_for_clip(man, qtbot, "swing")
+    cloth = add_cloth(man)
+    man.document.set_values(
+        {ParamRef(cloth, "attachment", "node"): character, ParamRef(cloth, "attachment", "bone"): "hand_r"}
+    )
+    settled(man)
+    man.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 4)
+    project = tmp_path / "far" / "away" / "a.sinew"
+    project.parent.mkdir(parents=True)
+    man.files.save_to(project)
+    assert result_of(man.baking, qtbot).startswith("Baked ")
+    man.files.save_to(project)
+    Session(qtbot).load(man, project)
+    qtbot.waitUntil(man.window.question.isVisible, timeout=60000)
+    settled(man)
+    assert not man.baking.is_of_now(cloth)
+    man.access.allow()
+    wait_for_clip(man, qtbot, "swing")
+    assert man.baking.is_of_now(cloth)
