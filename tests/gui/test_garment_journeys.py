@@ -184,4 +184,5 @@ def test_a_downloaded_character_is_dressed(qtbot, session, assets, tmp_path, mon
     user.looks("reopened")
     assert (document.scene, playback.playhead.time, editor.active.clip.name) == (scene, time, clip)
     np.testing.assert_array_equal(positions(editor, cloth), kept)
+    assert editor.baking.is_of_now(cloth)
     assert not messages(editor, Severity.ERROR)
