@@ -21,23 +21,22 @@ class CachedFrameBars(QObject):
         super().__init__(timeline)
         self._tracks, self._document, self._client, self._baking = timeline.tracks, document, client, baking
         self._shown: object = None
-        self._outdated: set[NodeId] = set()
+        self._outdated: frozenset[NodeId] = frozenset()
         client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
 
     def refresh(self, *_: object) -> None:
         runner, engine = self._client.runner, self._client.engine
         if runner is None or engine is None:
             return
-        state = (runner.cache.version, self._document.scene, len(engine.simulation.systems))
+        scene = self._document.scene
+        self._outdated = frozenset(n.id for n in scene.nodes if n.baked and not self._baking.is_of_now(n.id))
+        state = (runner.cache.version, scene, len(engine.simulation.systems), self._outdated)
         if self._shown is not None and state == self._shown:
             return
         self._shown = state
-        self._outdated = {
-            node.id for node in self._document.scene.nodes if node.baked and not self._baking.is_of_now(node.id)
-        }
-        self.outdated.emit(frozenset(self._outdated))
+        self.outdated.emit(self._outdated)
         systems = engine.simulation.systems
-        nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
+        nodes = [(node, systems[node.id]) for node in scene.nodes if node.id in systems]
         self._tracks.set_bars(
             [self._row(runner, node) for node, system in nodes if system.is_ready and has_state(system)]
         )

@@ -551,7 +551,12 @@ def test_a_bake_is_current_once_the_motion_that_carries_it_is_read(man, qtbot, s
     Session(qtbot).load(man, project)
     qtbot.waitUntil(man.window.question.isVisible, timeout=60000)
     settled(man)
+    bars = man.features["playing"].cached_bars
+    bars.refresh()
     assert not man.baking.is_of_now(cloth)
+    assert [row.is_outdated for row in man.timeline.tracks.bars] == [True]
     man.access.allow()
     wait_for_clip(man, qtbot, "own")
     assert man.baking.is_of_now(cloth)
+    bars.refresh()
+    assert [row.is_outdated for row in man.timeline.tracks.bars] == [False]
