@@ -147,7 +147,8 @@ def test_a_cape_meets_the_skirt_under_it(dressed: tuple[Project, ProjectNode]) -
     project, character = dressed
     character.clip = "walk"
     skirt = project.add("skirt", parent=character, **COARSE)
-    cape = project.add("cape", parent=character, wind=(0.0, 0.0, 4.0), **COARSE)
+    # A single particle of its side edges can pass such coarse cells, at times that change with the strength.
+    cape = project.add("cape", parent=character, wind=(0.0, 0.0, 4.0), pin_strength=0.95, **COARSE)
     project.playback.run_up = 0.2
     for _ in range(2):
         project.step(10)
