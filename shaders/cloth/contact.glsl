@@ -12,7 +12,7 @@
 #include "skin/contact.glsl"
 const float STEP_TIME = 1.0 / 60.0;
 const float BODY = 1.4;            // factor of the push of a skin that does not yield, over that of an arm
-const float HELP = 6.0;            // push of a body over the way that pins pull a particle out of it
+const float HELP = 6.0;            // factor of the way that pins pull a particle out of a body, added to its push
 const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
 const float PRESS = 8.0;           // factor of the push towards the body
 const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is room
@@ -150,7 +150,7 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
 #ifdef SKIN
     now.clearance = spacing;
     Contact last = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
-    // Taut edges draw pinned particles into corners of a body, more than one push of it undoes.
+    // A taut edge draws pinned particles farther into a corner of a body than its push alone moves them out.
     float helped = last.distance < 0.0 ? HELP * max(dot(pulled, last.normal), 0.0) : 0.0;
     meet_firm(last, now, BODY * u_push.x + helped, moved);
 #endif
