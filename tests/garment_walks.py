@@ -139,7 +139,10 @@ def opened(case: Case, folder: Path) -> tuple[Project, ProjectNode]:
         project.close()
         project = sinew.open(path, allow_outside=True)
         character = next(node for node in project.nodes if node.kind == "model")
-    character.clip = case.clip or Path(case.motion).stem
+    character.clip = clip = case.clip or Path(case.motion).stem
+    with project._current() as run:
+        model = run.engine.world.assets.animated_model(character.id, run.engine.views.characters[character.id].model)
+    assert clip in ("", *(one.name for one in model.clips)), f"{case.path} does not have {clip!r}"
     project.playback.start = case.first
     return project, character
 

@@ -12,11 +12,11 @@
 #include "skin/contact.glsl"
 const float STEP_TIME = 1.0 / 60.0;
 const float BODY = 1.4;            // factor of the push of a skin that does not yield, over that of an arm
-const float HELP = 6.0;            // factor of the way that pins pull a particle out of a body, added to its push
-const float FLAT = 0.1;            // least part of the clearance from the body below something that yields
-const float PRESS = 8.0;           // factor of the push towards the body
-const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is room
-const float THIN = 6.0;            // the same of parts that yield everywhere
+const float HELP = 8.0;            // factor of the way that pins pull a particle out of a body, added to its push
+const float PRESSED = 0.009;       // depth in a body that something that yields presses cloth to, at most [m]
+const float SOFT = 0.1;            // way over which the push towards the body sets in, in clearances
+const float PRESS = 4.0;           // factor of the push towards the body
+const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is some room
 #endif
 
 uniform samplerBuffer u_colliders;
@@ -71,11 +71,11 @@ Particle blended(Particle from, Particle to, float share) {
 
 #ifdef YIELDING_SKIN
 // Contact with parts of skins that yield, such as arms; returns the distance that the particle keeps from `body`.
-// Such a part is firm where there is room, unless it is thin. Where it presses a particle against the body, it presses
-// along the normal of the body, as far as fabric that lies flat: pushes in turn along both normals would add up.
-float meet_limbs(Contact body, Contact limb, bool thin, Moment now, inout Particle moved) {
-    float facing = max(-dot(body.normal, limb.normal), 0.0);
-    float spacing = clamp(0.5 * (body.distance + limb.distance), FLAT * now.clearance, now.clearance);
+// Such a part is firm where there is room. Where it presses a particle against the body, it presses along the normal of
+// the body, to the middle between both and up to PRESSED into the body: pushes in turn along both normals would add up.
+float meet_limbs(Contact body, Contact limb, Moment now, inout Particle moved) {
+    float facing = clamp(-2.0 * dot(body.normal, limb.normal), 0.0, 1.0);
+    float spacing = clamp(0.5 * (body.distance + limb.distance), -min(now.clearance, PRESSED), now.clearance);
     spacing = mix(now.clearance, spacing, facing);
     float room = facing > 0.0 ? body.distance - now.clearance : SKIN_FAR;
     float share = smoothstep(0.0, max(now.clearance, CLOTH_TINY), room);
@@ -83,13 +83,14 @@ float meet_limbs(Contact body, Contact limb, bool thin, Moment now, inout Partic
     Particle yielding = moved;
     Particle pressed = moved;
     meet_firm(limb, now, u_push.x, firm);
-    meet_yielding(limb, now, mix(1.0, thin ? THIN : FREE, share) * u_push.y, yielding);
+    meet_yielding(limb, now, mix(1.0, FREE, share) * u_push.y, yielding);
     Contact pressing = limb;
     pressing.normal = -body.normal;
     pressing.distance = now.clearance - max(min(spacing - limb.distance, body.distance - spacing), 0.0);
     meet_firm(pressing, now, PRESS * u_push.x, pressed);
-    float presses = limb.distance < spacing ? (1.0 - share) * facing : 0.0;
-    moved = blended(blended(yielding, pressed, presses), firm, thin ? 0.0 : share);
+    float presses = clamp(1.0 + (spacing - limb.distance) / max(SOFT * now.clearance, CLOTH_TINY), 0.0, 1.0);
+    presses *= (1.0 - share) * facing;
+    moved = blended(blended(yielding, pressed, presses), firm, share);
     return spacing;
 }
 #endif
@@ -129,13 +130,13 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
 #endif
 #ifdef SKIN
     float begins = fraction - substep / STEP_TIME;
-    uint firm = SKIN_ANY;
+    int firm = id;                 // record of skin/near.glsl
     float spacing = clearance;
 #ifdef YIELDING_SKIN
-    firm = SKIN_FIRM;
-    Contact body = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
-    Contact limb = skin_contact_with(SKIN_YIELDS, id, before.position, moved.position, begins, fraction, substep);
-    spacing = meet_limbs(body, limb, (skin_met & SKIN_THIN) != 0u, now, moved);
+    firm = 2 * id;
+    Contact body = skin_contact(firm, before.position, moved.position, begins, fraction, substep);
+    Contact limb = skin_contact(firm + 1, before.position, moved.position, begins, fraction, substep);
+    spacing = meet_limbs(body, limb, now, moved);
 #endif
 #endif
     for (int i = 0; i < PLANES; ++i) {
@@ -149,7 +150,7 @@ void collide(int id, Particle before, inout Particle moved, float fraction, floa
 #endif
 #ifdef SKIN
     now.clearance = spacing;
-    Contact last = skin_contact_with(firm, id, before.position, moved.position, begins, fraction, substep);
+    Contact last = skin_contact(firm, before.position, moved.position, begins, fraction, substep);
     // A taut edge draws pinned particles farther into a corner of a body than its push alone moves them out.
     float helped = last.distance < 0.0 ? HELP * max(dot(pulled, last.normal), 0.0) : 0.0;
     meet_firm(last, now, BODY * u_push.x + helped, moved);

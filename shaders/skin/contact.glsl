@@ -10,13 +10,6 @@
 uniform usamplerBuffer u_near;
 
 const float SKIN_DEEPEST = 0.05;
-const float SKIN_FAR = 1e9;          // distance from nothing [m]
-const uint SKIN_YIELDS = 32u;        // flag of parts that yield
-const uint SKIN_FIRM = 0u;
-const uint SKIN_THIN = 64u;          // flag of parts that yield everywhere
-const uint SKIN_ANY = 128u;
-
-uint skin_met;                       // flags of the triangle of the last contact
 
 bool is_at_opening(vec3 weights, uint flags) {
     bvec3 none = lessThanEqual(weights, vec3(0.0));
@@ -46,10 +39,8 @@ bool skin_carried(int record, inout vec3 point, float from, float to, float clea
     return held;
 }
 
-// Contact with the parts that are `which`: SKIN_YIELDS, SKIN_FIRM or SKIN_ANY.
-Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float from, float to, float substep) {
+Contact skin_contact(int record, vec3 start, vec3 end, float from, float to, float substep) {
     Contact contact = Contact(SKIN_FAR, vec3(0.0, 1.0, 0.0), vec3(0.0), 0.0, 0.0);
-    skin_met = 0u;
     float least = SKIN_FAR;
     float facing = 0.0;
     float first = 1.5;
@@ -60,10 +51,7 @@ Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float fr
         int number = int(listed);
         ++entry;
         listed = entry < last ? texelFetch(u_near, entry).x : SKIN_END;
-        uint flags = uint(texelFetch(u_skin, 3 * number + 2).w);
-        if (which != SKIN_ANY && (flags & SKIN_YIELDS) != which) {
-            continue;
-        }
+        uint flags = skin_flags(number);
         Triangle before = triangle_at(number, from);
         Triangle after = triangle_at(number, to);
         vec2 surface = vec2(texelFetch(u_skin, 3 * number).w, texelFetch(u_skin, 3 * number + 1).w);
@@ -84,7 +72,6 @@ Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float fr
         vec3 velocity = (foot - point_at(before, weights)) / substep;
         if (moment < first) {
             first = moment;
-            skin_met = flags;
             contact = Contact(sides.y, normal, velocity, surface.x, surface.y);
         }
         // Of the triangles at an edge the one that the point is more in front of, or behind, says on which side it is.
@@ -93,7 +80,6 @@ Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float fr
         if (first > 1.0 && counts) {
             least = far;
             facing = abs(height);
-            skin_met = flags;
             bool outside = height >= 0.0;
             bool none = !outside && (far > SKIN_DEEPEST || is_at_opening(weights, flags));
             vec3 away = outside && far > 1e-6 ? apart / far : normal;
@@ -101,8 +87,4 @@ Contact skin_contact_with(uint which, int record, vec3 start, vec3 end, float fr
         }
     }
     return contact;
-}
-
-Contact skin_contact(int record, vec3 start, vec3 end, float from, float to, float substep) {
-    return skin_contact_with(SKIN_ANY, record, start, end, from, to, substep);
 }

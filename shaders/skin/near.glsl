@@ -3,6 +3,7 @@
 // [m/s]. With KNOTS: the states of strands, whose places count from the root, and four texels a root, see hair/root.glsl.
 // With JOINTS: the state of joints, whose heads count from roots, a texel each, and whose tips from the heads.
 // Outputs: SKIN_LISTED numbers of triangles, SKIN_END after the last. The particle counts as going straight on.
+// With APART: two lists a particle, of triangles that do not yield and of those that do, as many of each.
 // The tree is descended without a stack: nodes of a level are numbered, four children follow each other.
 
 #include "skin/triangle.glsl"
@@ -70,7 +71,12 @@ float gap_square(int box, vec3 point) {
 void run(int id) {
     vec3 start;
     vec3 end;
+#ifdef APART
+    path_of(id / 2, start, end);
+    uint yields = (id & 1) == 0 ? 0u : SKIN_YIELDS;
+#else
     path_of(id, start, end);
+#endif
     vec3 middle = 0.5 * (start + end);
     float reach = 0.5 * distance(start, end);
     float ranks[SKIN_LISTED];
@@ -94,6 +100,9 @@ void run(int id) {
             int last = near ? min(4 * node + 4, u_count) : 0;
             for (int number = 4 * node; number < last; ++number) {
                 float rank = rank_of(number, start, end);
+#ifdef APART
+                rank = (skin_flags(number) & SKIN_YIELDS) == yields ? rank : SKIN_FAR;
+#endif
                 uint entry = uint(number);
                 for (int i = 0; i < SKIN_LISTED; ++i) {
                     bool before = rank < ranks[i];

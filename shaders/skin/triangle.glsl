@@ -2,7 +2,7 @@
 // Inputs: three texels a triangle, at the end of the step and at its start: corners with friction, restitution, flags;
 // world space, metres. Outputs: corners, weights of corners.
 // Flags: 1, 2, 4 for a first, second, third corner at an opening; 8 for a sheet, which has no inside; 16 for
-// corners that are clockwise from outside; 32 for parts that yield to the others, with 64 everywhere.
+// corners that are clockwise from outside; 32 for parts that yield to the others.
 // Nothing divides by the area, so that triangles without one count as their edges.
 
 uniform samplerBuffer u_skin;
@@ -11,6 +11,8 @@ uniform samplerBuffer u_skin_before;
 const float SKIN_TINY = 1e-30;       // square of a length or an area that counts as none
 const int SKIN_LISTED = 4;             // triangles that are listed for a particle
 const uint SKIN_END = 0xffffffffu;   // after the last number of a list
+const float SKIN_FAR = 1e9;          // distance from nothing [m]
+const uint SKIN_YIELDS = 32u;
 
 struct Triangle {
     vec3 a;
@@ -25,6 +27,10 @@ Triangle triangle_at(int number, float fraction) {
         mix(texelFetch(u_skin_before, base + 1).xyz, texelFetch(u_skin, base + 1).xyz, fraction),
         mix(texelFetch(u_skin_before, base + 2).xyz, texelFetch(u_skin, base + 2).xyz, fraction)
     );
+}
+
+uint skin_flags(int number) {
+    return uint(texelFetch(u_skin, 3 * number + 2).w);
 }
 
 vec3 point_at(Triangle own, vec3 weights) {

@@ -154,16 +154,20 @@ class NearTriangles(Owner):
         knots: Records of each strand; 0 for single particles.
         joints: For simulated joints of characters, see `sinew.sim.characters.joint_turns.JOINT_STATE`.
         is_fast: Whether particles may go farther than a triangle in a span.
+        is_apart: Whether a skin of which parts yield has two lists a record, see `shaders/skin/near.glsl`.
     """
 
     def __init__(
-        self, library: ShaderLibrary, count: int, knots: int = 0, *, joints: bool = False, is_fast: bool = False
+        self, library: ShaderLibrary, count: int, knots: int = 0, *, joints: bool = False, is_fast: bool = False,
+        is_apart: bool = False,
     ) -> None:
         self._lists = self.owns(
-            TexelBuffer(library.context, NEAR.zeros(count), "r32ui", usage="copy", label="near triangles")
+            TexelBuffer(library.context, NEAR.zeros((1 + is_apart) * count), "r32ui", usage="copy", label="near triangles")
         )
         defines = {"KNOTS": knots or None, "JOINTS": joints, "LONG_PATHS": is_fast}
         self._kernel = Kernel(library, "skin/near.glsl", NEAR, defines=defines, records=count)
+        apart = {"APART": True} | defines
+        self._apart = Kernel(library, "skin/near.glsl", NEAR, defines=apart, records=2 * count) if is_apart else None
         self._count = count
 
     def find(
@@ -187,8 +191,11 @@ class NearTriangles(Owner):
             count: Number of records to list, by default all.
             strands: Uniforms of `shaders/skin/near.glsl` for strands or joints.
         """
-        self._kernel.run(
-            None, self._lists.buffer, self._count if count is None else count, first,
+        count = self._count if count is None else count
+        apart = self._apart if skin.yields else None
+        kernel, each = (self._kernel, 1) if apart is None else (apart, 2)
+        kernel.run(
+            None, self._lists.buffer, each * count, each * first,
             u_skin=skin.now, u_skin_before=skin.before, u_boxes=skin.boxes, u_depth=skin.depth, u_count=skin.count,
             u_places=places,
             u_span=(*span, (span[1] - span[0]) * STEP_TIME, clearance + (REACH if span[0] > 0.0 else REACH_AT_START)),

@@ -16,8 +16,8 @@ AT_OPENING = (1, 2, 4)
 SHEET = 8
 """Flag of triangles of open sheets, which have no inside."""
 
-YIELDS, THIN = 32, 64
-"""Flags of triangles that yield to the others: where those leave no room, with the second everywhere."""
+YIELDS = 32
+"""Flag of triangles that yield to the others where those leave no room."""
 
 _COVER = 0.03
 """Distance of a layer that covers another one, as a part of the extent of a mesh."""
@@ -85,12 +85,10 @@ def without_vertices(corners: UInt32, left_out: Bool) -> UInt32:
     return left
 
 
-def with_yielding(corners: UInt32, yielding: Bool, thin: Bool | None = None) -> UInt32:
-    """Returns `skin_corners` in which triangles with one of some vertices (V,) yield; with a `thin` one, everywhere."""
+def with_yielding(corners: UInt32, yielding: Bool) -> UInt32:
+    """Returns `skin_corners` in which triangles with one of some vertices (V,) yield."""
     marked = corners.copy()
     marked[yielding[corners[:, :3]].any(axis=1), 3] |= YIELDS
-    if thin is not None:
-        marked[thin[corners[:, :3]].any(axis=1), 3] |= YIELDS | THIN
     return marked
 
 

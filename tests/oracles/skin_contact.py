@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sinew.sim.colliders.oracle import Contact
-from sinew.sim.colliders.skin_mesh import THIN, YIELDS
-from sinew.sim.maths.arrays import Bool, Float64, UInt32
+from sinew.sim.colliders.skin_mesh import YIELDS
+from sinew.sim.maths.arrays import Float64, UInt32
 from sinew.sim.skin.attachment import closest_weights
 
 FAR, DEEPEST = 1e9, 0.05
@@ -24,11 +24,11 @@ class SkinTriangles:
 
     def __call__(
         self, yielding: bool, start: Float64, end: Float64, begins: float, ends: float, substep: float
-    ) -> tuple[Contact, Bool]:
+    ) -> Contact:
         """As `SkinContacts` of sinew.sim.kinds.cloth.oracle."""
         count = len(start)
         moment, least, facing = np.full(count, 1.5), np.full(count, FAR), np.zeros(count)
-        distance, is_thin = np.full(count, FAR), np.zeros(count, bool)
+        distance = np.full(count, FAR)
         normal, velocity = np.tile([0.0, 1.0, 0.0], (count, 1)), np.zeros((count, 3))
         for first, last, flags in zip(self.first, self.last, self.flags, strict=True):
             if bool(flags & YIELDS) != yielding:
@@ -61,8 +61,7 @@ class SkinTriangles:
             distance = np.where(sooner, sides[1], np.where(nearer, near, distance))
             normal = np.where(sooner[:, None], normals[1], np.where(nearer[:, None], away, normal))
             velocity = np.where((sooner | nearer)[:, None], moving, velocity)
-            is_thin = np.where(sooner | nearer, bool(flags & THIN), is_thin)
-        return Contact(distance, normal, velocity, self.friction, self.restitution), is_thin
+        return Contact(distance, normal, velocity, self.friction, self.restitution)
 
 
 def _foot(points: Float64, triangles: Float64) -> Float64:

@@ -219,7 +219,7 @@ class LineSolver(Owner):
         part = dict(step.parts).get(first)
         if step.skin is not None and part is not None:
             if self._near_skin is None:
-                self._near_skin = self.owns(NearTriangles(self._library, state.count))
+                self._near_skin = self.owns(NearTriangles(self._library, state.count, is_apart=True))
             during = first / count, part / count
             reads |= self._near_skin.find(step.skin, state.texture, during, step.constants.clearance)
         last, used = self._last(step.between[0]), self._used()

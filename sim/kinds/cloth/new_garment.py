@@ -24,9 +24,6 @@ from sinew.sim.scene.params import SettingsError, validated
 from sinew.sim.scene.scene import Attachment, Node
 
 ARMS = ("leftUpperArm", "rightUpperArm")
-HANDS = ("leftHand", "rightHand")
-"""Thinner than the cells of a garment, so that they come through it."""
-
 SHOWN = 3
 """Number of missing bones that a message names."""
 
@@ -47,7 +44,7 @@ FABRIC: dict[str, Any] = {
 """Cotton."""
 
 CUTS: dict[Garment, dict[str, Any]] = {
-    Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.87},
+    Garment.SKIRT: {"pin_target": PinTarget.RIGID, "pin_strength": 0.9},
     Garment.CAPE: {
         "pin_target": PinTarget.BONE, "pin_strength": 0.97, "garment_length": 0.7, "garment_flare": 6.0,
         "garment_opening": 240.0,
@@ -130,7 +127,7 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         skin = ColliderSettings(
             shape=ColliderShape.SKIN,
             sections=body_sections(model, section_list(own.hidden_sections)),
-            yielding=tuple(names[bones[bone]] for bone in (*ARMS, *HANDS) if bone in bones),
+            yielding=tuple(names[bones[bone]] for bone in ARMS if bone in bones),
         )
         nodes.append(Node(id="", name="Skin", attachment=attachment, settings=skin))
     return Added(nodes, RUN_UP)

@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
 """As in shaders/cloth/self_contact.glsl."""
 
-FLAT, PRESS, FREE, THIN, BODY, HELP = 0.1, 8.0, 5.0, 6.0, 1.4, 6.0
+PRESSED, SOFT, PRESS, FREE, BODY, HELP = 0.009, 0.1, 4.0, 5.0, 1.4, 8.0
 """As in shaders/cloth/contact.glsl."""
 
 State = tuple[Float64, Float64]
@@ -44,8 +44,8 @@ class ClothParticles:
 class SkinContacts(Protocol):
     def __call__(
         self, yielding: bool, start: Float64, end: Float64, begins: float, ends: float, substep: float
-    ) -> tuple[Contact, npt.NDArray[np.bool_]]:
-        """Returns contacts with the parts of skins that yield, or with the others, and where the part is thin (P,).
+    ) -> Contact:
+        """Returns contacts with the parts of skins that yield, or with the others.
 
         Args:
             start: Positions [m] at the fraction `begins` of the step, shape (P, 3); `end` likewise.
@@ -130,13 +130,13 @@ def collided(
 
     def met_limbs(now: State) -> tuple[State, Float64]:
         """See `meet_limbs` of shaders/cloth/contact.glsl."""
-        (body, _), (limb, is_thin) = skin(False, now[0]), skin(True, now[0])
+        body, limb = skin(False, now[0]), skin(True, now[0])
         spacing, share, presses, pressing = between(body, limb, clearance)
-        soft = met_yielding(limb, now, 1.0 + share * (np.where(is_thin, THIN, FREE) - 1.0))
+        soft = met_yielding(limb, now, 1.0 + share * (FREE - 1.0))
         soft = mixed(soft, met_firm(pressing, now, PRESS * give), presses)
-        return mixed(soft, met_firm(limb, now), np.where(is_thin, 0.0, share)), spacing
+        return mixed(soft, met_firm(limb, now), share), spacing
 
-    def skin(yielding: bool, end: Float64) -> tuple[Contact, npt.NDArray[np.bool_]]:
+    def skin(yielding: bool, end: Float64) -> Contact:
         assert actions.skin is not None
         return actions.skin(yielding, before.positions, end, fraction - 1.0 / settings.substeps, fraction, h)
 
@@ -150,21 +150,22 @@ def collided(
                 now = met_yielding(contact, now) if yields else met_firm(contact, now)
     if actions.skin is None:
         return now
-    body, _ = skin(False, now[0])
+    body = skin(False, now[0])
     helped = np.where(body.distance < 0.0, HELP * against(-pulled, body), 0.0)
     return met_firm(body, now, BODY * give + helped, spacing)
 
 
 def between(body: Contact, limb: Contact, clearance: float) -> tuple[Float64, Float64, Float64, Contact]:
     """Returns the distance from the body, the shares of a firm limb and of pressing, and the contact that presses."""
-    facing = np.maximum(-np.sum(body.normal * limb.normal, axis=1), 0.0)
-    spacing = np.clip(0.5 * (body.distance + limb.distance), FLAT * clearance, clearance)
+    facing = np.clip(-2.0 * np.sum(body.normal * limb.normal, axis=1), 0.0, 1.0)
+    spacing = np.clip(0.5 * (body.distance + limb.distance), -min(clearance, PRESSED), clearance)
     spacing = clearance + facing * (spacing - clearance)
     room = np.clip((body.distance - clearance) / max(clearance, 1e-20), 0.0, 1.0)
     room = np.where(facing > 0.0, room, 1.0)
     share = room * room * (3.0 - 2.0 * room)
     way = np.maximum(np.minimum(spacing - limb.distance, body.distance - spacing), 0.0)
-    presses = np.where(limb.distance < spacing, (1.0 - share) * facing, 0.0)
+    presses = np.clip(1.0 + (spacing - limb.distance) / max(SOFT * clearance, 1e-20), 0.0, 1.0)
+    presses *= (1.0 - share) * facing
     return spacing, share, presses, replace(limb, normal=-body.normal, distance=clearance - way)
 
 

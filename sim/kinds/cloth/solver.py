@@ -130,7 +130,7 @@ class ClothSolver(Owner):
         if step.skin is None:
             return
         if self._near is None:
-            self._near = self.owns(NearTriangles(self._library, state.count))
+            self._near = self.owns(NearTriangles(self._library, state.count, is_apart=True))
         during = first / len(step.progress), end / len(step.progress)
         step.kernel.program.update(self._near.find(step.skin, state.texture, during, step.constants.clearance))
 

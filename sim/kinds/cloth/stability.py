@@ -28,7 +28,7 @@ MARGIN = 0.8
 HEADROOM = 0.8
 """Part of the margin and of the error at which the remedy of lines aims: a cloth that holds its load swings further."""
 
-NEEDED_MOST = 192
+NEEDED_MOST = 384
 """Largest number of substeps that a cloth takes by itself."""
 
 ROUNDED = 8

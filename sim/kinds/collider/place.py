@@ -76,8 +76,7 @@ def skin_table(model: CharacterModel, sections: Names, yielding: Names = (), _pa
     """Returns the `skin_corners` of a model, on any thread; the same array in every call.
 
     Args:
-        yielding: Joints whose vertices yield, with those below them; below two of them they yield everywhere.  A model
-            need not have them.
+        yielding: Joints whose vertices yield, with those below them.  A model need not have them.
     """
     mesh, names = model.mesh, (sections, yielding)
     known = _known_table(mesh, names)
@@ -86,9 +85,7 @@ def skin_table(model: CharacterModel, sections: Names, yielding: Names = (), _pa
     table = skin_corners(mesh, sections)
     if model.skeleton is not None and model.skin is not None and yielding:
         joints = [joint for joint in map(model.skeleton.find, yielding) if joint is not None]
-        below = [model.skeleton.below([joint])[model.skin.strongest] for joint in joints]
-        counts = np.sum(below, axis=0) if below else np.zeros(mesh.vertex_count)
-        table = with_yielding(table, counts > 0, counts > 1)
+        table = with_yielding(table, model.skeleton.below(joints)[model.skin.strongest])
     with _lock:
         known = _known_table(mesh, names)  # another thread may have been faster
         if known is None:

@@ -47,8 +47,7 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
         role=Role.SECTION, bounded=False, sparse=True)] = ()  # fmt: skip
     yielding: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), param(
         "Bones whose parts of the skin, with all below them, give way to the other parts, as arms that lie on a skirt "
-        "do. Parts below two of them, such as hands, push cloth with a limited acceleration everywhere.",
-        group="Surface", role=Role.BONE, bounded=False, sparse=True)] = ()  # fmt: skip
+        "do.", group="Surface", role=Role.BONE, bounded=False, sparse=True)] = ()  # fmt: skip
     yields: Annotated[bool, param(
         "Push cloth with a limited acceleration, before colliders that do not yield.", group="Surface",
         effect=Effect.STEP, sparse=True)] = False  # fmt: skip

@@ -12,7 +12,7 @@ from sinew.sim.characters.skinning import rest_records
 from sinew.sim.colliders.pack import arranged
 from sinew.sim.colliders.scene_colliders import Colliders
 from sinew.sim.colliders.skin import SceneSkins, SkinPlacement
-from sinew.sim.colliders.skin_mesh import THIN, YIELDS, skin_corners, with_yielding
+from sinew.sim.colliders.skin_mesh import YIELDS, skin_corners, with_yielding
 from sinew.sim.colliders.state import ColliderShape, ColliderState
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -20,7 +20,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth import line_oracle
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.model import build_cloth
-from sinew.sim.kinds.cloth.oracle import BODY, FLAT, ClothActions, ClothParticles
+from sinew.sim.kinds.cloth.oracle import BODY, PRESSED, ClothActions, ClothParticles
 from sinew.sim.kinds.cloth.oracle import step as step_of_springs
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, PinPreset
 from sinew.sim.kinds.cloth.solver import GIVE, YIELDING_PUSH, ClothInputs, push_of
@@ -95,20 +95,24 @@ def test_steps_among_all_shapes_are_those_of_the_reference(
     inputs.colliders.texture.release()
 
 
-FIRM, ARM, HAND = 0, YIELDS, YIELDS | THIN
+FIRM, ARM = 0, YIELDS
+
+HELD = 3e-4
+"""Error of particles in the middle between two skins, where rounding decides which of them touches first [m]."""
 
 
 @COMPUTE_IN_CAMPAIGN
 @pytest.mark.parametrize(
-    ("lower", "at", "scale", "speed", "substeps"),
-    [(ARM, (0.0, 0.0, 0.0), 1.0, 0.0, 6), slow(HAND, (3.0, -0.4, 1.2), 1.0, 0.6, 48),
-     (ARM, (0.3, 0.1, -2.0), 0.25, 2.0, 1), (HAND, (-5.0, 2.0, 0.0), 2.0, 0.3, 13),
-     campaign(ARM, (-5.0, 2.0, 0.0), 2.0, 0.3, 48), slow(FIRM, (0.3, 0.1, -2.0), 0.25, 0.6, 6)],
+    ("lower", "at", "scale", "speed", "substeps", "error"),
+    [(ARM, (0.0, 0.0, 0.0), 1.0, 0.0, 6, 2e-5), slow(ARM, (3.0, -0.4, 1.2), 1.0, 0.6, 48, HELD),
+     (ARM, (0.3, 0.1, -2.0), 0.25, 2.0, 1, 2e-5), (ARM, (-5.0, 2.0, 0.0), 2.0, 0.3, 13, HELD),
+     campaign(ARM, (-5.0, 2.0, 0.0), 2.0, 0.3, 48, HELD), slow(ARM, (-5.0, 2.0, 0.0), 2.0, 0.0, 13, 2e-5),
+     slow(FIRM, (0.3, 0.1, -2.0), 0.25, 0.6, 6, 2e-5)],
 )  # fmt: skip
 @pytest.mark.parametrize("solver", list(ClothSolving))
 def test_steps_between_a_limb_and_a_body_are_those_of_the_reference(
     context: Context, library: ShaderLibrary, solver: ClothSolving, at: tuple[float, float, float], scale: float,
-    speed: float, substeps: int, lower: int,
+    speed: float, substeps: int, error: float, lower: int,
 ) -> None:  # fmt: skip
     """The limb moves up by so many thicknesses in the step; the body above it is tilted, so that its room varies."""
     thickness = 0.02 * scale
@@ -147,7 +151,7 @@ def test_steps_between_a_limb_and_a_body_are_those_of_the_reference(
     )
     assert cloth.step(ClothInputs(Colliders(skin=now)))
     errors = np.linalg.norm(cloth.positions() - expected.positions, axis=1)
-    assert np.quantile(errors, 0.95) < 2e-5 * max(scale, 1.0), "of pushes by millimetres"
+    assert np.quantile(errors, 0.95) < error * max(scale, 1.0), "of pushes by millimetres"
     assert errors.max() < 2e-3 * scale, "at an edge the nearest point may be on either side"
     differs = np.linalg.norm(expected.positions - without.positions, axis=1) > 1e-4 * thickness
     assert differs.any() == (lower != FIRM), "the law of what yields matters here"
@@ -157,10 +161,10 @@ def test_steps_between_a_limb_and_a_body_are_those_of_the_reference(
 
 def heights(
     context: Context, monkeypatch: pytest.MonkeyPatch, yields: bool, moving: Float64, gap: float = 0.0,
-    **settings: object,
+    cells: int = 6, **settings: object,
 ) -> Float64:  # fmt: skip
     """Heights of a sheet over a plate of skin, 0 on its top, after each step; with a `gap`, below a firm one."""
-    one = plate = box((1.0, 0.05, 1.0), 6)
+    one = plate = box((0.2, 0.05, 0.2), cells)
     if gap:
         above = moved(one, np.array([0.0, 0.1 + gap, 0.0]), np.ones(3))
         triangles = np.concatenate([one.triangles, one.triangles + one.vertex_count])
@@ -230,16 +234,17 @@ def test_pins_pull_no_particle_into_a_surface(
 
 
 @pytest.mark.parametrize(("pull", "error"), [(50.0, 3e-4), (2.0 * YIELDING_PUSH, 1e-3)])
-@pytest.mark.parametrize("gap", [0.006, 0.002, -0.004])
+@pytest.mark.parametrize(("gap", "cells"), [(0.006, 6), (0.002, 40), (-0.004, 6), (-0.008, 40), slow(-0.02, 40)])
 @pytest.mark.parametrize("solver", list(ClothSolving))
 def test_a_yielding_skin_presses_cloth_flat_against_a_firm_one(
-    context: Context, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving, gap: float, pull: float,
+    context: Context, monkeypatch: pytest.MonkeyPatch, solver: ClothSolving, gap: float, cells: int, pull: float,
     error: float,
 ) -> None:  # fmt: skip
+    """Fine cells: more triangles of the firm one are nearer to a particle than are listed for it."""
     clearance = 0.005
-    from_firm = max(0.5 * gap, FLAT * clearance)
+    from_firm = max(0.5 * gap, -min(clearance, PRESSED))
     start = np.array([gap - clearance, -pull])
-    pressed = heights(context, monkeypatch, True, start, gap, solver=solver, substeps=48)
+    pressed = heights(context, monkeypatch, True, start, gap, cells, solver=solver, substeps=48)
     np.testing.assert_allclose(pressed[-1], gap - from_firm, atol=error)
 
 
