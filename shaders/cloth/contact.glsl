@@ -12,7 +12,7 @@
 #include "skin/contact.glsl"
 const float STEP_TIME = 1.0 / 60.0;
 const float BODY = 1.4;            // factor of the push of a skin that does not yield, over that of an arm
-const float HELP = 8.0;            // factor of the way that pins pull a particle out of a body, added to its push
+const float HELP = 12.0;           // factor of the way that pins pull a particle out of a body, added to its push
 const float PRESSED = 0.009;       // depth in a body that something that yields presses cloth to, at most [m]
 const float SOFT = 0.1;            // way over which the push towards the body sets in, in clearances
 const float PRESS = 4.0;           // factor of the push towards the body

@@ -158,11 +158,19 @@ class NearTriangles(Owner):
     """
 
     def __init__(
-        self, library: ShaderLibrary, count: int, knots: int = 0, *, joints: bool = False, is_fast: bool = False,
+        self,
+        library: ShaderLibrary,
+        count: int,
+        knots: int = 0,
+        *,
+        joints: bool = False,
+        is_fast: bool = False,
         is_apart: bool = False,
     ) -> None:
         self._lists = self.owns(
-            TexelBuffer(library.context, NEAR.zeros((1 + is_apart) * count), "r32ui", usage="copy", label="near triangles")
+            TexelBuffer(
+                library.context, NEAR.zeros((1 + is_apart) * count), "r32ui", usage="copy", label="near triangles"
+            )
         )
         defines = {"KNOTS": knots or None, "JOINTS": joints, "LONG_PATHS": is_fast}
         self._kernel = Kernel(library, "skin/near.glsl", NEAR, defines=defines, records=count)

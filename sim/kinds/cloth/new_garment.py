@@ -50,7 +50,7 @@ CUTS: dict[Garment, dict[str, Any]] = {
         "garment_opening": 240.0,
     },
     Garment.DRESS: {
-        "pin_target": PinTarget.BONE, "pin_strength": 0.9, "garment_length": 0.6, "garment_flare": 8.0,
+        "pin_target": PinTarget.BONE, "pin_strength": 0.89, "garment_length": 0.6, "garment_flare": 8.0,
     },
 }  # fmt: skip
 """An arm or a strap may press the top edge in, but the weight of a cape hangs on it; it sinks by some millimetres."""

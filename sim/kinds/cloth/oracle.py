@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
 """As in shaders/cloth/self_contact.glsl."""
 
-PRESSED, SOFT, PRESS, FREE, BODY, HELP = 0.009, 0.1, 4.0, 5.0, 1.4, 8.0
+PRESSED, SOFT, PRESS, FREE, BODY, HELP = 0.009, 0.1, 4.0, 5.0, 1.4, 12.0
 """As in shaders/cloth/contact.glsl."""
 
 State = tuple[Float64, Float64]
