@@ -4,6 +4,8 @@ A quaternion `q` rotates a vector by `q v q*`; `multiply(a, b)` rotates by `b` f
 their matrices.  Arguments broadcast against each other.
 """
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -32,6 +34,9 @@ _SMALLEST_LENGTH = 1e-150
 
 _SMALLEST_ANGLE = 1e-8
 """Arc below which the slerp weights equal the linear ones in double precision."""
+
+_arctan2 = np.frompyfunc(math.atan2, 2, 1)
+"""That of numpy has other last digits on processors with AVX-512, and with them checksums of clips and keys of bakes."""
 
 _CONJUGATE: Float64 = np.array([-1.0, -1.0, -1.0, 1.0])
 
@@ -86,7 +91,7 @@ def arc(a: Float64, b: Float64) -> Float64:
     Exact for small angles too, where the arc cosine loses half the digits.
     """
     apart, together = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
-    angle: Float64 = np.maximum(2.0 * np.arctan2(apart, together), _SMALLEST_ANGLE)
+    angle: Float64 = np.maximum(2.0 * np.asarray(_arctan2(apart, together), np.float64), _SMALLEST_ANGLE)
     return angle
 
 
