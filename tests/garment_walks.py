@@ -69,7 +69,7 @@ CASES = {
     "humanoid": Case("models/humanoid/humanoid.ezm", "walk", hidden="hair"),
     "humanoid-turn": Case("models/humanoid/humanoid.ezm", "turn", hidden="hair"),
     "humanoid-wave": Case("models/humanoid/humanoid.ezm", "wave", hidden="hair"),
-    "arnaud": Case("fbx/ozz/pab_arnaud.fbx", "walk", motion="fbx/ozz/pab_walk.fbx"),
+    "arnaud": Case("fbx/ozz/pab_arnaud.fbx", motion="fbx/ozz/pab_walk.fbx"),
     "cesium": Case("gltf/CesiumMan/glTF-Binary/CesiumMan.glb"),
     "dude": Case("ezm/dude/dude.ezm", tall=1.8),
     "godette": Case("vrm/Godette_vrm_v4.vrm", motion="bvh/cmu_12_01_walk.bvh", first=3),

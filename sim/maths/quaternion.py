@@ -36,7 +36,7 @@ _SMALLEST_ANGLE = 1e-8
 """Arc below which the slerp weights equal the linear ones in double precision."""
 
 _arctan2 = np.frompyfunc(math.atan2, 2, 1)
-"""That of numpy has other last digits on processors with AVX-512, and with them checksums of clips and keys of bakes."""
+"""numpy's own has other last digits on processors with AVX-512, and with them checksums of clips and keys of bakes."""
 
 _CONJUGATE: Float64 = np.array([-1.0, -1.0, -1.0, 1.0])
 

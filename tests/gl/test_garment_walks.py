@@ -14,12 +14,8 @@ _TWO_SIDES = "its own trousers have two sides, between which the cloth is caught
 KNOWN = {
     ("soldier", "skirt"): "his hand goes into the bags at his belt, and the cloth lies between them",
     ("soldier", "dress"): "his pack and bags widen the outline, so that its edge is where his upper arms hang",
-    ("humanoid-climb", "skirt"): "a forearm lies in the hips at the start; the edge is stretched where he bends",
-    ("humanoid-climb", "dress"): "an upper arm lies in the chest at the start",
     **{
-        (name, garment): _IN_HIPS
-        for name in ("cesium-bvh", "kenney-bvh", "rigged-bvh")
-        for garment in ("skirt", "dress")
+        (name, garment): _IN_HIPS for name in ("dude-bvh", "kenney-bvh", "rigged-bvh") for garment in ("skirt", "dress")
     },
     **{(name, garment): _TWO_SIDES for name in ("clothsim", "clothsim-bvh") for garment in ("skirt", "dress")},
 }

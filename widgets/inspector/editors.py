@@ -42,7 +42,7 @@ from sinew.widgets.inspector.number_editors import NumberEditor, VectorEditor
 from sinew.widgets.inspector.stops_editor import CurveEditor, GradientEditor
 from sinew.widgets.parts import packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, loaded_model
-from sinew.widgets.texts import label_text
+from sinew.widgets.texts import label_text, menu_text
 from sinew.widgets.theme import SPACE, ThemeMode
 
 _RADIUS = 3.0
@@ -342,10 +342,10 @@ class NodesEditor(ValueEditor):
     def _fill_menu(self) -> None:
         self.menu.clear()
         choices = self._choices()
-        self.menu.addAction(label_text(choices.empty), lambda: self.edited.emit(()))
+        self.menu.addAction(menu_text(choices.empty), lambda: self.edited.emit(()))
         self.menu.addSeparator()
         for name, text in self._items(choices):
-            entry = self.menu.addAction(label_text(text))
+            entry = self.menu.addAction(menu_text(text))
             entry.setCheckable(True)
             entry.setChecked(name in self._value)
             entry.toggled.connect(functools.partial(self._toggle, name))
