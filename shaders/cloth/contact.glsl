@@ -16,7 +16,7 @@ const float HELP = 12.0;           // factor of the way that pins pull a particl
 const float PRESSED = 0.009;       // depth in a body that something that yields presses cloth to, at most [m]
 const float SOFT = 0.1;            // way over which the push towards the body sets in, in clearances
 const float PRESS = 4.0;           // factor of the push towards the body
-const float FREE = 5.0;            // factor of the acceleration by parts that yield, where there is some room
+const float FREE = 5.0;            // factor of the acceleration by parts that yield, where the room begins
 #endif
 
 uniform samplerBuffer u_colliders;
