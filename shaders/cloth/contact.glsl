@@ -71,18 +71,17 @@ Particle blended(Particle from, Particle to, float share) {
 
 #ifdef YIELDING_SKIN
 // Contact with parts of skins that yield, such as arms; returns the distance that the particle keeps from `body`.
-// Such a part is firm where there is room. Where it presses a particle against the body, it presses along the normal of
-// the body, to the middle between both and up to PRESSED into the body: pushes in turn along both normals would add up.
+// Such a part is firm where there is room, but not for cloth that meets other cloth: a hand between two layers would tear
+// at both. Where it presses a particle against the body, it presses along the normal of the body, to the middle between
+// both and up to PRESSED into the body: pushes in turn along both normals would add up.
 float meet_limbs(Contact body, Contact limb, Moment now, inout Particle moved) {
     float facing = clamp(-2.0 * dot(body.normal, limb.normal), 0.0, 1.0);
     float spacing = clamp(0.5 * (body.distance + limb.distance), -min(now.clearance, PRESSED), now.clearance);
     spacing = mix(now.clearance, spacing, facing);
     float room = facing > 0.0 ? body.distance - now.clearance : SKIN_FAR;
     float share = smoothstep(0.0, max(now.clearance, CLOTH_TINY), room);
-    Particle firm = moved;
     Particle yielding = moved;
     Particle pressed = moved;
-    meet_firm(limb, now, u_push.x, firm);
     meet_yielding(limb, now, mix(1.0, FREE, share) * u_push.y, yielding);
     Contact pressing = limb;
     pressing.normal = -body.normal;
@@ -90,7 +89,13 @@ float meet_limbs(Contact body, Contact limb, Moment now, inout Particle moved) {
     meet_firm(pressing, now, PRESS * u_push.x, pressed);
     float presses = clamp(1.0 + (spacing - limb.distance) / max(SOFT * now.clearance, CLOTH_TINY), 0.0, 1.0);
     presses *= (1.0 - share) * facing;
+#ifdef MET
+    moved = blended(yielding, pressed, presses);
+#else
+    Particle firm = moved;
+    meet_firm(limb, now, u_push.x, firm);
     moved = blended(blended(yielding, pressed, presses), firm, share);
+#endif
     return spacing;
 }
 #endif

@@ -60,6 +60,7 @@ class ClothActions:
     colliders: Sequence[ColliderState] = ()  # Over the step
     travel: AirTravel | None = None  # As in `ClothInputs`
     skin: SkinContacts | None = None
+    meets: bool = False  # Other cloth, which does not touch it
 
 
 def step(
@@ -134,7 +135,7 @@ def collided(
         spacing, share, presses, pressing = between(body, limb, clearance)
         soft = met_yielding(limb, now, 1.0 + share * (FREE - 1.0))
         soft = mixed(soft, met_firm(pressing, now, PRESS * give), presses)
-        return mixed(soft, met_firm(limb, now), share), spacing
+        return mixed(soft, met_firm(limb, now), share * (not actions.meets)), spacing
 
     def skin(yielding: bool, end: Float64) -> Contact:
         assert actions.skin is not None

@@ -19,6 +19,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth import line_oracle
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.group import ClothGroup, ClothInStep
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.oracle import BODY, PRESSED, ClothActions, ClothParticles
 from sinew.sim.kinds.cloth.oracle import step as step_of_springs
@@ -102,6 +103,7 @@ HELD = 3e-4
 
 
 @COMPUTE_IN_CAMPAIGN
+@pytest.mark.parametrize("meets", [False, True], ids=["alone", "with another"])
 @pytest.mark.parametrize(
     ("lower", "at", "scale", "speed", "substeps", "error"),
     [(ARM, (0.0, 0.0, 0.0), 1.0, 0.0, 6, 2e-5), slow(ARM, (3.0, -0.4, 1.2), 1.0, 0.6, 48, HELD),
@@ -112,9 +114,12 @@ HELD = 3e-4
 @pytest.mark.parametrize("solver", list(ClothSolving))
 def test_steps_between_a_limb_and_a_body_are_those_of_the_reference(
     context: Context, library: ShaderLibrary, solver: ClothSolving, at: tuple[float, float, float], scale: float,
-    speed: float, substeps: int, error: float, lower: int,
+    speed: float, substeps: int, error: float, lower: int, meets: bool,
 ) -> None:  # fmt: skip
-    """The limb moves up by so many thicknesses in the step; the body above it is tilted, so that its room varies."""
+    """The limb moves up by so many thicknesses in the step; the body above it is tilted, so that its room varies.
+
+    The other cloth that it meets does not touch it.
+    """
     thickness = 0.02 * scale
     settings = ClothSettings(
         solver=solver, columns=13, rows=5, width=0.6 * scale, height=0.2 * scale, placement=ClothPlacement.FLAT,
@@ -146,10 +151,19 @@ def test_steps_between_a_limb_and_a_body_are_those_of_the_reference(
     step = line_oracle.step if settings.has_lines else step_of_springs
     held = np.zeros(cloth.model.particle_count, bool)
     expected, without = (
-        step(cloth.model, settings, start, ClothActions(held, start.positions, skin=one))
+        step(cloth.model, settings, start, ClothActions(held, start.positions, skin=one, meets=meets))
         for one in (skin, replace(skin, flags=np.zeros_like(skin.flags)))
     )
-    assert cloth.step(ClothInputs(Colliders(skin=now)))
+    inputs = ClothInputs(Colliders(skin=now))
+    if meets:
+        far = compose(np.array(at) + 9.0, np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+        other = Cloth(context, library, settings, None, far)
+        group = ClothGroup(context, library, {"a": cloth.model, "b": other.model}, [("a", "b")])
+        group.step([ClothInStep(cloth, inputs), ClothInStep(other, ClothInputs())], substeps)
+        group.release()
+        other.release()
+    else:
+        assert cloth.step(inputs)
     errors = np.linalg.norm(cloth.positions() - expected.positions, axis=1)
     assert np.quantile(errors, 0.95) < error * max(scale, 1.0), "of pushes by millimetres"
     assert errors.max() < 2e-3 * scale, "at an edge the nearest point may be on either side"
