@@ -55,6 +55,7 @@ class Case:
         tall: Height that the model is scaled to [m]; 0 for its own.
         first: Frame that the scene starts at.
         hidden: Sections of the model that are hidden.
+        arm_space: Of a motion that puts the arms into the body [°].
     """
 
     path: str
@@ -63,6 +64,7 @@ class Case:
     tall: float = 0.0
     first: int = 0
     hidden: str = ""
+    arm_space: float = 0.0
 
 
 CASES = {
@@ -81,11 +83,17 @@ CASES = {
     "arnaud-climb": Case("fbx/ozz/pab_arnaud.fbx", motion="bvh/01_01.bvh", first=3),
     "cesium-bvh": Case("gltf/CesiumMan/glTF-Binary/CesiumMan.glb", motion="bvh/cmu_12_01_walk.bvh", first=3),
     "humanoid-bvh": Case("models/humanoid/humanoid.ezm", motion="bvh/cmu_12_01_walk.bvh", first=3, hidden="hair"),
-    "dude-bvh": Case("ezm/dude/dude.ezm", motion="bvh/cmu_12_01_walk.bvh", tall=1.8, first=3),
+    "dude-bvh": Case("ezm/dude/dude.ezm", motion="bvh/cmu_12_01_walk.bvh", tall=1.8, first=3, arm_space=15.0),
     "kenney-bvh": Case(
-        "fbx/ufbx/maya_kenney_character_7700_binary.fbx", motion="bvh/cmu_12_01_walk.bvh", tall=1.8, first=3
+        "fbx/ufbx/maya_kenney_character_7700_binary.fbx",
+        motion="bvh/cmu_12_01_walk.bvh",
+        tall=1.8,
+        first=3,
+        arm_space=15.0,
     ),
-    "rigged-bvh": Case("gltf/RiggedFigure/glTF-Binary/RiggedFigure.glb", motion="bvh/cmu_12_01_walk.bvh", first=3),
+    "rigged-bvh": Case(
+        "gltf/RiggedFigure/glTF-Binary/RiggedFigure.glb", motion="bvh/cmu_12_01_walk.bvh", first=3, arm_space=15.0
+    ),
     "clothsim-bvh": Case(
         "ezm/clothsim_zup/ClothSim.ezm", motion="bvh/cmu_12_01_walk.bvh", first=3, hidden="ClothSim.clothsim_cape"
     ),
@@ -128,6 +136,8 @@ def opened(case: Case, folder: Path) -> tuple[Project, ProjectNode]:
     values: dict[str, Any] = {"hidden_sections": case.hidden} if case.hidden else {}
     if case.motion:
         values["motions"] = ({"path": str(ASSETS / case.motion)},)
+    if case.arm_space:
+        values["modifiers"] = ({"modifier": "arm-space", "angle": case.arm_space},)
     if case.tall:
         with project._current() as run:
             bounds = run.engine.views.characters[character.id].bounds()
@@ -231,7 +241,7 @@ def _measure(
         columns = own.model.particle_count // own.model.surface.rows
     ends = points[threads.pairs]
     strains = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) / threads.rest - 1.0
-    of_arm = is_arm[triangles].any(axis=1)  # apart, as the body may be nearer to a point that is inside an arm alone
+    of_arm = is_arm[triangles].all(axis=1)  # apart, as the body may be nearer to a point that is inside an arm alone
     arms, near_arms = depths(points, places, triangles[of_arm])
     body, near_body = depths(points, places, triangles[~of_arm])
     inside = np.maximum(arms, body)
@@ -287,7 +297,7 @@ def _rooms(
 ) -> list[tuple[float, ...]]:
     """Returns for particles that are too deep: depth in body and arms, and height over the other one [mm]."""
     deep, found = np.flatnonzero((body > 0.8 * IN_BODY) | (arms > 0.8 * IN_ARMS)), []
-    of_arm = is_arm[triangles].any(axis=1)
+    of_arm = is_arm[triangles].all(axis=1)
     for one in deep:
         other = triangles[~of_arm if arms[one] > 0.0 else of_arm]
         near = attach(np.zeros(1, np.int32), points[[one]], places, other.astype(np.uint32))

@@ -86,9 +86,12 @@ def without_vertices(corners: UInt32, left_out: Bool) -> UInt32:
 
 
 def with_yielding(corners: UInt32, yielding: Bool) -> UInt32:
-    """Returns `skin_corners` in which triangles with one of some vertices (V,) yield."""
+    """Returns `skin_corners` in which triangles between some vertices (V,) yield.
+
+    Those with another corner do not: of a coarse body, such a triangle can reach from the arm pit to the hips.
+    """
     marked = corners.copy()
-    marked[yielding[corners[:, :3]].any(axis=1), 3] |= YIELDS
+    marked[yielding[corners[:, :3]].all(axis=1), 3] |= YIELDS
     return marked
 
 

@@ -32,7 +32,8 @@ class DepthGauge:
             return ""
         return (
             f"Particles in the skin at this step: {found['inside']:,.0f}, at most {found['depth']:.0f} mm deep. Under "
-            "a hand that presses the cloth 20 mm are usual, elsewhere none. View ▸ Penetration shows every step."
+            "a hand that presses the cloth 20 mm are usual, elsewhere none. If arms are in the body, add the modifier "
+            "Arm space to the character. View ▸ Penetration shows every step."
         )
 
     def _follow(self, system: Any) -> None:

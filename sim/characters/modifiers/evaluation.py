@@ -10,9 +10,9 @@ from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.humanoid import SIDES, bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.feet import Collider, Ground, PlayedFeet, plant
-from sinew.sim.characters.modifiers.functions import FUNCTIONS, Surroundings, constrain
+from sinew.sim.characters.modifiers.functions import FUNCTIONS, Surroundings, arm_space, constrain
 from sinew.sim.characters.modifiers.joints import PosedJoints, RestPose
-from sinew.sim.characters.modifiers.settings import FootPlanting
+from sinew.sim.characters.modifiers.settings import ArmSpace, FootPlanting
 from sinew.sim.characters.playing import (
     RunUp,
     front_in,
@@ -93,6 +93,8 @@ class BoneModifiers:
                 problem = "its target moves with what follows this character"
             if isinstance(modifier, FootPlanting) and not self._limbs(modifier, settings):
                 problem = "no feet are found; name them"
+            if isinstance(modifier, ArmSpace) and not {f"{side}UpperArm" for side in SIDES} & {*self._body(settings)}:
+                problem = "no upper arms are found; choose them in the Humanoid Map"
             if problem and not modifier.muted:
                 found.append(f"{number} · {modifier.label}: {problem}")
         return found
@@ -109,6 +111,8 @@ class BoneModifiers:
                 changed = joints.copy()
                 if isinstance(modifier, FootPlanting):
                     self._plant(modifier, changed, pose, settings, time, run_up, inputs, around)
+                elif isinstance(modifier, ArmSpace):
+                    arm_space(modifier, changed, around, self._body(settings))
                 else:
                     FUNCTIONS[type(modifier)](modifier, changed, around)
                 joints.take(changed, modifier.weight)

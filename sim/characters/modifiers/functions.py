@@ -5,6 +5,7 @@ from typing import Any
 
 from pyglm import glm
 
+from sinew.sim.assets.humanoid import SIDES, SPINE
 from sinew.sim.assets.rig import Constraint, ConstraintType
 from sinew.sim.characters.modifiers.joints import (
     NO_TURN,
@@ -19,6 +20,7 @@ from sinew.sim.characters.modifiers.joints import (
 from sinew.sim.characters.modifiers.settings import (
     UNIT,
     Aim,
+    ArmSpace,
     BoneAxis,
     CopyRoll,
     CopyRotation,
@@ -315,6 +317,16 @@ def twist_bones(modifier: TwistDistribution, rest: RestPose) -> list[int]:
     return [one for one in near if one != bone and any(word in names[one].lower() for word in ("twist", "roll"))]
 
 
+def arm_space(modifier: ArmSpace, joints: PosedJoints, around: Surroundings, body: Mapping[str, int]) -> None:
+    """Turns the arms of a human body, whose joints are `body`; arms that it does not have stay."""
+    chest = next((body[bone] for bone in (*reversed(SPINE), "hips") if bone in body), -1)
+    front = joints.orientation(chest) * glm.conjugate(around.rest.orientation(chest)) * around.front
+    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+        arm = body.get(f"{side}UpperArm")
+        if arm is not None:
+            joints.rotate(arm, glm.angleAxis(sign * math.radians(modifier.angle), front))
+
+
 Function = Callable[[Any, PosedJoints, Surroundings], None]
 
 FUNCTIONS: Mapping[type[Modifier], Function] = {
@@ -326,4 +338,4 @@ FUNCTIONS: Mapping[type[Modifier], Function] = {
     LimitRotation: limit_rotation,
     TwistDistribution: twist_distribution,
 }
-"""Functions of modifiers; foot planting has its own module."""
+"""Functions of modifiers that need no human body; foot planting has its own module."""

@@ -167,6 +167,17 @@ class TwistDistribution(Modifier, tag="twist-distribution", frozen=True, kw_only
     )] = ""  # fmt: skip
 
 
+class ArmSpace(Modifier, tag="arm-space", frozen=True, kw_only=True):
+    """Turns both arms of a human body away from it, as a motion of a thinner body may put them into the hips."""
+
+    label: ClassVar[str] = "Arm space"
+    needs: ClassVar[tuple[tuple[str, ...], ...]] = ()
+
+    angle: Annotated[float, _pose(
+        "Rotation of each upper arm outward, about the front of the chest.", unit="°", lo=-90.0, hi=90.0, step=1.0,
+    )] = 10.0  # fmt: skip
+
+
 class FootPlanting(Modifier, tag="foot-planting", frozen=True, kw_only=True):
     """Keeps feet in place while they touch the ground, and puts them on the ground and the colliders of the scene."""
 
@@ -181,6 +192,8 @@ class FootPlanting(Modifier, tag="foot-planting", frozen=True, kw_only=True):
     lock: Annotated[bool, _pose("Keep feet from sliding while they touch the ground in the clip.")] = True
 
 
-AnyModifier = TwoBoneIK | LookAt | CopyRotation | CopyRoll | Aim | LimitRotation | TwistDistribution | FootPlanting
+AnyModifier = (
+    TwoBoneIK | LookAt | CopyRotation | CopyRoll | Aim | LimitRotation | TwistDistribution | ArmSpace | FootPlanting
+)
 
 MODIFIERS_MAX = 32

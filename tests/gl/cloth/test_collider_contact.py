@@ -278,7 +278,7 @@ def test_bones_of_the_settings_mark_the_triangles_that_yield() -> None:
     names = model.skeleton.names[arm], "no such bone"
     plain, marked = place.skin_table(model, ()), place.skin_table(model, (), names)
     assert marked is place.skin_table(model, (), names)
-    is_arm = model.skeleton.below([arm])[model.skin.strongest][plain[:, :3]].any(axis=1)
+    is_arm = model.skeleton.below([arm])[model.skin.strongest][plain[:, :3]].all(axis=1)
     np.testing.assert_array_equal(marked[:, 3] & YIELDS, np.where(is_arm, YIELDS, 0))
     np.testing.assert_array_equal(marked[:, 3] & ~np.uint32(YIELDS), plain[:, 3])
     assert 0 < is_arm.sum() < len(is_arm) / 2

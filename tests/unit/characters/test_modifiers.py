@@ -27,6 +27,7 @@ from sinew.sim.characters.modifiers.joints import PosedJoints, RestPose, arc, tw
 from sinew.sim.characters.modifiers.settings import (
     Aim,
     AnyModifier,
+    ArmSpace,
     BoneAxis,
     CopyRoll,
     CopyRotation,
@@ -354,6 +355,28 @@ def test_a_twist_bone_takes_its_share() -> None:
 
 
 # --- constraints of files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("angle", "weight", "turn"), [(10.0, 1.0, 10.0), (40.0, 0.25, 10.0), (-25.0, 1.0, -25.0)])
+@pytest.mark.parametrize("clip", ["walk", "turn"])
+def test_arms_turn_away_from_the_body(clip: str, angle: float, weight: float, turn: float) -> None:
+    before, after = posed(human(), ArmSpace(angle=angle, weight=weight), clip=clip, time=0.7)
+    assert_is_whole(human(), after)
+    rest, joints = RestPose(human().skeleton), PosedJoints(human().skeleton, before.local)
+    chest = joints.orientation(joint("chest")) * glm.conjugate(rest.orientation(joint("chest")))
+    for side, sign in (("l", 1.0), ("r", -1.0)):
+        arms = [
+            np.array([place(pose, f"{name}_{side}") - place(pose, f"upper_arm_{side}") for name in ("forearm", "hand")])
+            for pose in (before, after)
+        ]
+        whole = glm.angleAxis(sign * math.radians(turn), chest * glm.dvec3(0.0, 0.0, 1.0))
+        expected = [whole * glm.dvec3(*way) for way in arms[0].tolist()]
+        np.testing.assert_allclose(arms[1], expected, atol=1e-12)
+        ahead, left = (np.array(chest * glm.dvec3(*way)) for way in ((0.0, 0.0, 1.0), (sign, 0.0, 0.0)))
+        np.testing.assert_allclose(arms[1] @ ahead, arms[0] @ ahead, atol=1e-12)
+        assert np.sign((arms[1] - arms[0]) @ left).tolist() == [np.sign(turn)] * 2
+    for name in ("head", "chest", "upper_arm_l", "upper_arm_r", "foot_l", "foot_r"):
+        np.testing.assert_array_equal(place(after, name), place(before, name))
 
 
 def test_constraints_of_a_file_act_after_those_of_their_source() -> None:
@@ -701,4 +724,9 @@ def test_problems_name_what_is_missing() -> None:
         "3 · Aim: there is no bone 'tail'",
         "4 · Copy roll: choose a target",
         "5 · Foot planting: no feet are found; name them",
+    ]
+    node = Node(id="a", settings=ModelSettings(modifiers=(ArmSpace(),)))
+    assert BoneModifiers(human()).problems(node, Scene(nodes=(node,))) == []
+    assert BoneModifiers(chain_model()).problems(node, Scene(nodes=(node,))) == [
+        "1 · Arm space: no upper arms are found; choose them in the Humanoid Map"
     ]
