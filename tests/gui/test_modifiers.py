@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 from sinew.app.project.project_file import load_project, save_project
 from sinew.app.timeline.keys_binding import key_rows
 from sinew.resources import path as resource
-from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK
+from sinew.sim.characters.modifiers.settings import ArmSpace, FootPlanting, LookAt, TwoBoneIK
 from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.scene import Node, ParamRef
@@ -93,6 +93,27 @@ def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     while document.undo_stack.can_undo:
         document.undo_stack.undo()
     np.testing.assert_array_equal(picture(editor), first)
+    np.testing.assert_array_equal(hand(editor), start)
+
+
+def test_arm_space_acts_at_once_and_is_undone(editor, qtbot):
+    document, start = editor.document, hand(editor).copy()
+    record = next(r for r in rows(editor).values() if r.ref.part == "model").record
+    ListEdits(document, LIST, record).add(ArmSpace)
+    assert document.undo_stack.undo_text == "Add arm space"
+    angle = ParamRef("model-1", "modifiers.0", "angle")
+    qtbot.waitUntil(lambda: angle in rows(editor), timeout=60000)
+    settled(editor)
+    assert hand(editor)[1] > start[1] + 0.02
+    assert hand(editor)[2] == pytest.approx(start[2], abs=0.01)
+    moved = hand(editor).copy()
+    rows(editor)[angle].binding.set_value(20.0)
+    settled(editor)
+    assert hand(editor)[1] > moved[1] + 0.02
+    assert not status(editor).note
+    while document.undo_stack.can_undo:
+        document.undo_stack.undo()
+    settled(editor)
     np.testing.assert_array_equal(hand(editor), start)
 
 
