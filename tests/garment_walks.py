@@ -76,7 +76,7 @@ CASES = {
     "dude": Case("ezm/dude/dude.ezm", tall=1.8),
     "godette": Case("vrm/Godette_vrm_v4.vrm", motion="bvh/cmu_12_01_walk.bvh", first=3),
     "kenney": Case("fbx/ufbx/maya_kenney_character_7700_binary.fbx", tall=1.8),
-    "soldier": Case("ezm/character/character.ezm", motion="bvh/cmu_12_01_walk.bvh", first=3),
+    "soldier": Case("ezm/character/character.ezm", motion="bvh/cmu_12_01_walk.bvh", first=3, arm_space=15.0),
     "rigged": Case("gltf/RiggedFigure/glTF-Binary/RiggedFigure.glb"),
     "arnaud-bvh": Case("fbx/ozz/pab_arnaud.fbx", motion="bvh/cmu_12_01_walk.bvh", first=3),
     "humanoid-climb": Case("models/humanoid/humanoid.ezm", motion="bvh/01_01.bvh", first=3, hidden="hair"),
