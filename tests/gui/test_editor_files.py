@@ -305,7 +305,15 @@ def test_a_recovery_file_is_read_in_the_background(qtbot, session, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot, session):
+def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot, session, monkeypatch):
+    cancelled = threading.Event()
+
+    def load(path, *args, **options):
+        if path == older.project:
+            assert cancelled.wait(60.0)
+        return load_project(path, *args, **options)
+
+    monkeypatch.setattr("sinew.app.files.project_loader.load_project", load)
     scene = crashed_session()
     crashed_session()
     editor = session.start()
@@ -314,6 +322,7 @@ def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot,
     editor.recovering.offer()
     qtbot.waitUntil(lambda: editor.dialogs.asked == ["recover", "recover"], timeout=60000)
     editor.files.cancel()
+    cancelled.set()
     qtbot.wait(20)
     assert editor.document.scene == NEW_SCENE
     assert len(editor.features["saving"].recovery.pending()) == 2, "nothing is lost"
