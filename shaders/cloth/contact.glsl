@@ -71,8 +71,8 @@ Particle blended(Particle from, Particle to, float share) {
 
 #ifdef YIELDING_SKIN
 // Contact with parts of skins that yield, such as arms; returns the distance that the particle keeps from `body`.
-// Such a part is firm where there is room, but not for cloth that meets other cloth: a hand between two layers would tear
-// at both. Where it presses a particle against the body, it presses along the normal of the body, to the middle between
+// Such a part is firm where there is room, but not for cloth that meets other cloth: a hand between two layers would drag
+// both along. Where it presses a particle against the body, it presses along the normal of the body, to the middle between
 // both and up to PRESSED into the body: pushes in turn along both normals would add up.
 float meet_limbs(Contact body, Contact limb, Moment now, inout Particle moved) {
     float facing = clamp(-2.0 * dot(body.normal, limb.normal), 0.0, 1.0);

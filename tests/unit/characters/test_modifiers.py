@@ -5,6 +5,7 @@ import enum
 import functools
 import itertools
 import math
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from sinew.resources import path
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
+from sinew.sim.assets.humanoid import SIDES, bones_of
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Bounds, CharacterModel, LocalPose, Mesh
 from sinew.sim.assets.rig import Constraint, ConstraintType, Rig, ordered
@@ -354,9 +356,6 @@ def test_a_twist_bone_takes_its_share() -> None:
     assert_is_whole(human(), arm)
 
 
-# --- constraints of files -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("angle", "weight", "turn"), [(10.0, 1.0, 10.0), (40.0, 0.25, 10.0), (-25.0, 1.0, -25.0)])
 @pytest.mark.parametrize("clip", ["walk", "turn"])
 def test_arms_turn_away_from_the_body(clip: str, angle: float, weight: float, turn: float) -> None:
@@ -372,11 +371,33 @@ def test_arms_turn_away_from_the_body(clip: str, angle: float, weight: float, tu
         whole = glm.angleAxis(sign * math.radians(turn), chest * glm.dvec3(0.0, 0.0, 1.0))
         expected = [whole * glm.dvec3(*way) for way in arms[0].tolist()]
         np.testing.assert_allclose(arms[1], expected, atol=1e-12)
-        ahead, left = (np.array(chest * glm.dvec3(*way)) for way in ((0.0, 0.0, 1.0), (sign, 0.0, 0.0)))
-        np.testing.assert_allclose(arms[1] @ ahead, arms[0] @ ahead, atol=1e-12)
-        assert np.sign((arms[1] - arms[0]) @ left).tolist() == [np.sign(turn)] * 2
+        outward = np.array(chest * glm.dvec3(sign, 0.0, 0.0))
+        assert np.sign((arms[1] - arms[0]) @ outward).tolist() == [np.sign(turn)] * 2
     for name in ("head", "chest", "upper_arm_l", "upper_arm_r", "foot_l", "foot_r"):
         np.testing.assert_array_equal(place(after, name), place(before, name))
+
+
+@pytest.mark.parametrize(
+    "file", ["ezm/dude/dude.ezm", "ezm/clothsim_zup/ClothSim.ezm", "vrm/Godette_vrm_v4.vrm",
+             "gltf/RiggedFigure/glTF-Binary/RiggedFigure.glb"],
+)  # fmt: skip
+@pytest.mark.parametrize("angle", [25.0, -25.0])
+def test_arms_of_other_characters_turn_up_and_down_from_their_sides(assets: Path, file: str, angle: float) -> None:
+    """Of files with y and with z up, that face along different axes, in the bind pose with its arms at the sides."""
+    model = load_model(assets / file)
+    before, after = posed(model, ArmSpace(angle=angle), bind_pose=True)
+    bones, up = bones_of(model), "xyz".index(model.default_up_axis.lower())
+    for side in SIDES:
+        arm, hand = bones[f"{side}UpperArm"], bones[f"{side}Hand"]
+        ways = [pose.model_from_joint[hand, :3, 3] - pose.model_from_joint[arm, :3, 3] for pose in (before, after)]
+        across = (bones["leftUpperArm"], bones["rightUpperArm"])
+        left = np.subtract(*(before.model_from_joint[one, :3, 3] for one in across))
+        outward = left / np.linalg.norm(left) * (1.0 if side == "left" else -1.0)
+        slopes = [math.degrees(math.atan2(way[up], way @ outward)) for way in ways]
+        assert slopes[1] - slopes[0] == pytest.approx(angle, abs=1.0)
+
+
+# --- constraints of files -------------------------------------------------------------------------------------------
 
 
 def test_constraints_of_a_file_act_after_those_of_their_source() -> None:
